@@ -30,6 +30,8 @@ struct gn_in_process {
     uint32_t sequence;
     uint64_t link_bits, free_at;  // when the modelled link will be idle, ns
     gn_in_process_stats stats;
+    size_t (*software)(void *context, float *values, size_t count);
+    void *software_context;
     uint8_t segment[GN_PACKET_MAX], received[GN_PACKET_MAX];
     gn_burst burst;
 };
@@ -91,6 +93,8 @@ gn_status gn_in_process_new(gn_in_process **result, const gn_train_settings *set
     nic->mtu = settings->mtu;
     nic->tos = tos_of(&settings->comm);
     nic->link_bits = settings->link_bits;
+    nic->software = settings->software;
+    nic->software_context = settings->software_context;
     nic->sequence = FIRST_SEQUENCE;
     const gn_rule rule = {.tos = nic->tos, .port_high = 65535, .codec = settings->comm.codec};
     const gn_tx_config tx = {.rules = &rule, .rule_count = settings->comm.quantise, .flow_capacity = 1};
@@ -176,9 +180,27 @@ static void pass_segment(gn_in_process *nic, uint8_t *payload, size_t bytes)
     pace(nic, (size_t)(nic->stats.wire_bytes - before));
 }
 
+/// Packets that NICs leave alone.
+/// @return all their bytes, with headers
+static size_t count_packets(gn_in_process *nic, size_t bytes)
+{
+    const size_t piece = nic->mtu - GN_SHIM_BYTES - HEADER_BYTES, packets = (bytes + piece - 1) / piece;
+    nic->stats.packets += packets;
+    nic->stats.wire_payload_bytes += bytes;
+    nic->stats.wire_bytes += bytes + packets * HEADER_BYTES;
+    return bytes + packets * HEADER_BYTES;
+}
+
 void gn_in_process_wire(void *context, float *values, size_t count)
 {
     gn_in_process *nic = context;
+    if (nic->software) {
+        const size_t compressed = nic->software(nic->software_context, values, count);
+        if (count && !compressed) nic->stats.lost++;
+        nic->stats.payload_bytes += count * sizeof *values;
+        pace(nic, count_packets(nic, compressed));
+        return;
+    }
     uint8_t *bytes = (uint8_t *)values;
     for (size_t left = count * sizeof *values; left;) {
         const size_t piece = left < PAYLOAD_MAX ? left : PAYLOAD_MAX;
@@ -191,12 +213,8 @@ void gn_in_process_wire(void *context, float *values, size_t count)
 void gn_in_process_wire_plain(void *context, size_t bytes)
 {
     gn_in_process *nic = context;
-    const size_t piece = nic->mtu - GN_SHIM_BYTES - HEADER_BYTES, packets = (bytes + piece - 1) / piece;
-    nic->stats.packets += packets;
     nic->stats.payload_bytes += bytes;
-    nic->stats.wire_payload_bytes += bytes;
-    nic->stats.wire_bytes += bytes + packets * HEADER_BYTES;
-    pace(nic, bytes + packets * HEADER_BYTES);
+    pace(nic, count_packets(nic, bytes));
 }
 
 gn_in_process_stats gn_in_process_get_stats(const gn_in_process *nic)

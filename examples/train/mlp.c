@@ -33,23 +33,28 @@ static bool take_room_for_products(gn_mlp *mlp)
     return found = true;
 }
 
-gn_status gn_mlp_init(gn_mlp *mlp, unsigned layers, const size_t *width, size_t batch_max)
+/// Makes a network of what is in width[] and conv[].
+static gn_status make(gn_mlp *mlp, unsigned layers, size_t batch_max)
 {
-    memset(mlp, 0, sizeof *mlp);
-    if (layers < 1 || layers > GN_MLP_LAYERS_MAX || !batch_max) return GN_INVALID;
+    if (!batch_max) return GN_INVALID;
     mlp->layers = layers;
     mlp->batch_max = batch_max;
+    size_t room = 0;
     for (unsigned l = 0; l <= layers; l++) {
-        if (!width[l]) return GN_INVALID;
-        mlp->width[l] = width[l];
-        if (l) mlp->offset[l] = mlp->offset[l - 1] + (width[l - 1] + 1) * width[l];
+        if (!mlp->width[l]) return GN_INVALID;
+        if (!l) continue;
+        mlp->offset[l] = mlp->offset[l - 1] + (gn_mlp_columns(mlp, l - 1) + 1) * gn_mlp_rows(mlp, l - 1);
+        if (!mlp->conv[l - 1].channels_out) continue;
+        const size_t needed = gn_conv_room(&mlp->conv[l - 1]);
+        room = needed > room ? needed : room;
     }
+    if (room && !(mlp->patches = new_floats(room))) goto no_memory;
     mlp->weights = new_floats(gn_mlp_parameters(mlp));
     mlp->gradient = new_floats(gn_mlp_parameters(mlp));
     if (!mlp->weights || !mlp->gradient) goto no_memory;
     for (unsigned l = 0; l <= layers; l++) {
-        mlp->value[l] = new_floats(batch_max * width[l]);
-        mlp->delta[l] = l ? new_floats(batch_max * width[l]) : NULL;
+        mlp->value[l] = new_floats(batch_max * mlp->width[l]);
+        mlp->delta[l] = l ? new_floats(batch_max * mlp->width[l]) : NULL;
         if (!mlp->value[l] || (l && !mlp->delta[l])) goto no_memory;
     }
     if (!take_room_for_products(mlp)) goto no_memory;
@@ -59,10 +64,34 @@ no_memory:
     return GN_NO_MEMORY;
 }
 
+gn_status gn_mlp_init(gn_mlp *mlp, unsigned layers, const size_t *width, size_t batch_max)
+{
+    memset(mlp, 0, sizeof *mlp);
+    if (layers < 1 || layers > GN_MLP_LAYERS_MAX) return GN_INVALID;
+    memcpy(mlp->width, width, (layers + 1) * sizeof *width);
+    return make(mlp, layers, batch_max);
+}
+
+gn_status gn_mlp_init_cnn(gn_mlp *mlp, size_t rows, size_t columns, size_t classes, size_t batch_max)
+{
+    memset(mlp, 0, sizeof *mlp);
+    if (!rows || !columns) return GN_INVALID;
+    const gn_conv first = {.channels_in = 1, .channels_out = 16, .rows = rows, .columns = columns, .stride = 1};
+    const gn_conv second = {.channels_in = 16, .channels_out = 32, .rows = rows, .columns = columns, .stride = 2};
+    const size_t width[GN_CNN_LAYERS + 1] = {
+        rows * columns, first.channels_out * rows * columns,
+        second.channels_out * gn_conv_rows_out(&second) * gn_conv_columns_out(&second), 128, classes};
+    mlp->conv[0] = first;
+    mlp->conv[1] = second;
+    memcpy(mlp->width, width, sizeof width);
+    return make(mlp, GN_CNN_LAYERS, batch_max);
+}
+
 void gn_mlp_free(gn_mlp *mlp)
 {
     free(mlp->weights);
     free(mlp->gradient);
+    free(mlp->patches);
     for (unsigned l = 0; l <= GN_MLP_LAYERS_MAX; l++) {
         free(mlp->value[l]);
         free(mlp->delta[l]);
@@ -74,7 +103,7 @@ void gn_mlp_randomise(gn_mlp *mlp, uint64_t seed)
 {
     for (unsigned l = 0; l < mlp->layers; l++) {
         gn_random random = gn_random_for(seed, PURPOSE, l);
-        float limit = 1 / sqrtf((float)mlp->width[l]);
+        float limit = 1 / sqrtf((float)gn_mlp_columns(mlp, l));
         for (size_t i = mlp->offset[l]; i < mlp->offset[l + 1]; i++)
             mlp->weights[i] = gn_random_uniform(&random, -limit, limit);
     }
@@ -96,15 +125,25 @@ static void softmax(float *logits, size_t rows, size_t columns)
     }
 }
 
+static void products(gn_mlp *mlp, unsigned layer, size_t batch)
+{
+    size_t in = mlp->width[layer], out = mlp->width[layer + 1];
+    const float *weights = mlp->weights + mlp->offset[layer], *bias = weights + in * out;
+    float *y = mlp->value[layer + 1];
+    for (size_t row = 0; row < batch; row++) memcpy(y + row * out, bias, out * sizeof *y);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)batch, (int)out, (int)in, 1, mlp->value[layer], (int)in,
+                weights, (int)in, 1, y, (int)out);
+}
+
 void gn_mlp_forward(gn_mlp *mlp, size_t batch)
 {
     for (unsigned l = 0; l < mlp->layers; l++) {
-        size_t in = mlp->width[l], out = mlp->width[l + 1];
-        const float *weights = mlp->weights + mlp->offset[l], *bias = weights + in * out;
+        const size_t in = mlp->width[l], out = mlp->width[l + 1];
+        const gn_conv *conv = &mlp->conv[l];
         float *y = mlp->value[l + 1];
-        for (size_t row = 0; row < batch; row++) memcpy(y + row * out, bias, out * sizeof *y);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)batch, (int)out, (int)in, 1, mlp->value[l], (int)in,
-                    weights, (int)in, 1, y, (int)out);
+        if (!conv->channels_out) products(mlp, l, batch);
+        for (size_t row = 0; conv->channels_out && row < batch; row++)
+            gn_conv_forward(conv, mlp->weights + mlp->offset[l], mlp->value[l] + row * in, y + row * out, mlp->patches);
         if (l + 1 < mlp->layers)
             relu(y, batch * out);
         else
@@ -136,7 +175,8 @@ void gn_mlp_backward_begin(gn_mlp *mlp, const uint8_t *labels, size_t batch)
         for (size_t c = 0; c < classes; c++, p++) *delta++ = (*p - (c == labels[row] ? 1.0f : 0.0f)) * share;
 }
 
-void gn_mlp_backward_layer(gn_mlp *mlp, unsigned layer, size_t batch)
+/// Of a fully connected layer.
+static void backward_products(gn_mlp *mlp, unsigned layer, size_t batch)
 {
     size_t in = mlp->width[layer], out = mlp->width[layer + 1];
     const float *weights = mlp->weights + mlp->offset[layer];
@@ -148,9 +188,30 @@ void gn_mlp_backward_layer(gn_mlp *mlp, unsigned layer, size_t batch)
     for (size_t row = 0; row < batch; row++)
         for (size_t o = 0; o < out; o++) bias[o] += delta[row * out + o];
     if (!layer) return;
-    float *below = mlp->delta[layer];
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)batch, (int)in, (int)out, 1, delta, (int)out, weights,
-                (int)in, 0, below, (int)in);
+                (int)in, 0, mlp->delta[layer], (int)in);
+}
+
+static void backward_convolution(gn_mlp *mlp, unsigned layer, size_t batch)
+{
+    const size_t in = mlp->width[layer], out = mlp->width[layer + 1];
+    float *gradient = mlp->gradient + mlp->offset[layer];
+    memset(gradient, 0, (mlp->offset[layer + 1] - mlp->offset[layer]) * sizeof *gradient);
+    for (size_t row = 0; row < batch; row++)
+        gn_conv_backward(&mlp->conv[layer], mlp->weights + mlp->offset[layer], mlp->value[layer] + row * in,
+                         mlp->delta[layer + 1] + row * out, gradient, layer ? mlp->delta[layer] + row * in : NULL,
+                         mlp->patches);
+}
+
+void gn_mlp_backward_layer(gn_mlp *mlp, unsigned layer, size_t batch)
+{
+    if (mlp->conv[layer].channels_out)
+        backward_convolution(mlp, layer, batch);
+    else
+        backward_products(mlp, layer, batch);
+    if (!layer) return;
     // ReLU's derivative.
-    for (size_t i = 0; i < batch * in; i++) below[i] = x[i] > 0 ? below[i] : 0;
+    const float *x = mlp->value[layer];
+    float *below = mlp->delta[layer];
+    for (size_t i = 0; i < batch * mlp->width[layer]; i++) below[i] = x[i] > 0 ? below[i] : 0;
 }

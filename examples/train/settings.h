@@ -15,7 +15,9 @@ typedef struct gn_train_settings {
     unsigned classes;  ///< labels are 0 to classes - 1
     unsigned copies;   ///< augmented copies of each image
 
-    unsigned layers, hidden, batch;
+    bool convolutional;       ///< gn_mlp_init_cnn(), which has its own layers
+    unsigned layers, hidden;  ///< of the fully connected network
+    unsigned batch;
     gn_sgd sgd;
     float rate_drop;           ///< divides the learning rate ...
     uint64_t rate_drop_steps;  ///< ... every so many steps; 0: never
@@ -32,6 +34,11 @@ typedef struct gn_train_settings {
     bool nic_in_process;  ///< do what two NICs would do: see inprocess.h
     uint64_t link_bits;   ///< bits per second of the modelled link; 0: none
     unsigned mtu;         ///< of that link
+    /// Software that the in-process NIC passes all data through, in place of gradnic's codec: it
+    /// compresses and decompresses `values`, and returns the compressed bytes, or 0 where it fails.
+    /// NULL: none.
+    size_t (*software)(void *context, float *values, size_t count);
+    void *software_context;
 } gn_train_settings;
 
 /// The network "HDC" of INCEPTIONN (MICRO 2018) and its optimiser; an exchange without compression.

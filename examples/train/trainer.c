@@ -43,16 +43,21 @@ static gn_status backward(gn_trainer *t, gn_train_error *error)
 }
 
 /// Averages the gradient over all workers. The library's counters tell how the time is split.
-static gn_status exchange(gn_trainer *t, double seconds[GN_PHASES], gn_train_error *error)
+static gn_status exchange(gn_trainer *t, uint64_t step, double seconds[GN_PHASES], gn_train_error *error)
 {
     const gn_comm_stats before = gn_comm_get_stats(t->averager.comm);
     const uint64_t start = gn_train_now();
+    if (t->watch.compress) {
+        const gn_status wrong = t->watch.compress(t->watch.context, &t->mlp, step, error);
+        if (wrong) return wrong;
+        seconds[GN_PHASE_QUANTISE] = gn_train_seconds_since(start);
+    }
     const gn_status status = gn_averager_finish(&t->averager, &t->mlp);
     if (status) return comm_fail(t, "exchange", status, error);
     const double all = gn_train_seconds_since(start);
     const gn_comm_stats after = gn_comm_get_stats(t->averager.comm);
     if (!t->settings->overlap) {  // with it, part of them is hidden behind the backward pass
-        seconds[GN_PHASE_QUANTISE] = after.quantise_seconds - before.quantise_seconds;
+        seconds[GN_PHASE_QUANTISE] += after.quantise_seconds - before.quantise_seconds;
         seconds[GN_PHASE_SUM] = after.reduce_seconds - before.reduce_seconds;
     }
     seconds[GN_PHASE_COMMUNICATE] = fmax(0, all - seconds[GN_PHASE_QUANTISE] - seconds[GN_PHASE_SUM]);
@@ -91,12 +96,14 @@ static gn_status train_step(gn_trainer *t, uint64_t step, size_t step_of_epoch, 
     seconds[GN_PHASE_BACKWARD] = gn_train_seconds_since(start);
 
     if (t->watch.gradient) wrong = t->watch.gradient(t->watch.context, &t->mlp, step, error);
-    if (!wrong) wrong = exchange(t, seconds, error);
+    if (!wrong) wrong = exchange(t, step, seconds, error);
     if (wrong) return wrong;
 
     start = gn_train_now();
     const gn_sgd sgd = sgd_at(t->settings, step);
     gn_sgd_step(&sgd, t->mlp.weights, t->velocity, t->mlp.gradient, gn_mlp_parameters(&t->mlp));
+    if (t->watch.updated) wrong = t->watch.updated(t->watch.context, &t->mlp, error);
+    if (wrong) return wrong;
     seconds[GN_PHASE_UPDATE] = gn_train_seconds_since(start);
     return gn_breakdown_add(&t->breakdown, seconds) ? gn_train_fail(error, GN_NO_MEMORY, "out of memory") : GN_OK;
 }
@@ -219,7 +226,8 @@ uint64_t gn_trainer_data_hash(const gn_trainer *t)
 static uint64_t hash_of_task(const gn_trainer *t)
 {
     const gn_train_settings *s = t->settings;
-    const uint64_t words[] = {s->layers,
+    const uint64_t words[] = {s->convolutional,
+                              s->layers,
                               s->hidden,
                               s->batch,
                               s->classes,
@@ -259,11 +267,14 @@ static gn_status compare_tasks(gn_trainer *t, gn_train_error *error)
 static gn_status make_network(gn_trainer *t, gn_train_error *error)
 {
     const gn_train_settings *s = t->settings;
+    const gn_digits *train = &t->data->train;
     size_t width[GN_MLP_LAYERS_MAX + 1];
     for (unsigned l = 1; l < s->layers; l++) width[l] = s->hidden;
-    width[0] = gn_digits_pixels(&t->data->train);
+    width[0] = gn_digits_pixels(train);
     width[s->layers] = s->classes;
-    const gn_status status = gn_mlp_init(&t->mlp, s->layers, width, s->batch);
+    const gn_status status = s->convolutional
+                                 ? gn_mlp_init_cnn(&t->mlp, train->rows, train->columns, s->classes, s->batch)
+                                 : gn_mlp_init(&t->mlp, s->layers, width, s->batch);
     if (!status) {
         gn_mlp_randomise(&t->mlp, s->seed);
         t->velocity = calloc(gn_mlp_parameters(&t->mlp), sizeof *t->velocity);

@@ -46,6 +46,11 @@ typedef struct gn_train_watch {
     void *context;
     /// This rank's gradient of step `step`, before the exchange.
     gn_status (*gradient)(void *context, const gn_mlp *mlp, uint64_t step, gn_train_error *error);
+    /// Changes the gradient before the exchange, and may set weights to others, which the update
+    /// then is of. Not with settings->overlap. Its time is part of the exchange.
+    gn_status (*compress)(void *context, gn_mlp *mlp, uint64_t step, gn_train_error *error);
+    /// After the update.
+    gn_status (*updated)(void *context, gn_mlp *mlp, gn_train_error *error);
     gn_status (*step)(void *context, uint64_t step, gn_train_error *error);  ///< after the step
     gn_status (*checkpoint)(void *context, const gn_checkpoint *checkpoint, gn_train_error *error);
     /// After the step and its checkpoint, when all that the next step needs is there.

@@ -30,37 +30,77 @@ static double loss_of(gn_mlp *mlp)
 /// Compares with central differences. Where a step crosses a kink of ReLU, the loss has no
 /// derivative. So a few parameters may be off. They are recognised because they disagree with
 /// themselves at half the step.
+static void compare_with_differences(gn_mlp *mlp, size_t every, double tolerance)
+{
+    gn_mlp_randomise(mlp, 5);
+    for (size_t i = 0; i < gn_mlp_parameters(mlp); i++) mlp->weights[i] *= 2;  // so that every layer has a say
+    fill_inputs(mlp);
+    loss_of(mlp);
+    gn_mlp_backward_begin(mlp, labels, BATCH);
+    for (unsigned l = mlp->layers; l-- > 0;) gn_mlp_backward_layer(mlp, l, BATCH);
+    size_t checked = 0, nonzero = 0, seen = 0;
+    for (size_t i = 0; i < gn_mlp_parameters(mlp); i += every) {
+        const float weight = mlp->weights[i];
+        double slope[2];
+        for (int half = 0; half < 2; half++) {
+            const float step = half ? 0x1p-11f : 0x1p-10f;
+            mlp->weights[i] = weight + step;
+            const double above = loss_of(mlp);
+            mlp->weights[i] = weight - step;
+            slope[half] = (above - loss_of(mlp)) / (2 * (double)step);
+        }
+        mlp->weights[i] = weight;
+        seen++;
+        if (fabs(slope[0] - slope[1]) > 5e-4) continue;
+        ck_assert_double_eq_tol((double)mlp->gradient[i], slope[1], tolerance);
+        checked++;
+        nonzero += fabs(slope[1]) > 5e-3;
+    }
+    ck_assert_uint_gt(checked, seen * 95 / 100);
+    ck_assert_uint_gt(nonzero, 60);
+    gn_mlp_free(mlp);
+}
+
 START_TEST(gradient_equals_finite_differences)
 {
     gn_mlp mlp;
     ck_assert_int_eq(gn_mlp_init(&mlp, 5, (size_t[]){6, 9, 8, 9, 7, 3}, BATCH), GN_OK);
     ck_assert_uint_eq(gn_mlp_parameters(&mlp), 7 * 9 + 10 * 8 + 9 * 9 + 10 * 7 + 8 * 3);
-    gn_mlp_randomise(&mlp, 5);
-    for (size_t i = 0; i < gn_mlp_parameters(&mlp); i++) mlp.weights[i] *= 2;  // so that every layer has a say
-    fill_inputs(&mlp);
-    loss_of(&mlp);
-    gn_mlp_backward_begin(&mlp, labels, BATCH);
-    for (unsigned l = mlp.layers; l-- > 0;) gn_mlp_backward_layer(&mlp, l, BATCH);
-    size_t checked = 0, nonzero = 0;
-    for (size_t i = 0; i < gn_mlp_parameters(&mlp); i++) {
-        const float weight = mlp.weights[i];
-        double slope[2];
-        for (int half = 0; half < 2; half++) {
-            const float step = half ? 0x1p-11f : 0x1p-10f;
-            mlp.weights[i] = weight + step;
-            const double above = loss_of(&mlp);
-            mlp.weights[i] = weight - step;
-            slope[half] = (above - loss_of(&mlp)) / (2 * (double)step);
-        }
-        mlp.weights[i] = weight;
-        if (fabs(slope[0] - slope[1]) > 5e-4) continue;
-        ck_assert_double_eq_tol((double)mlp.gradient[i], slope[1], 1e-3);
-        checked++;
-        nonzero += fabs(slope[1]) > 5e-3;
-    }
-    ck_assert_uint_gt(checked, gn_mlp_parameters(&mlp) * 95 / 100);
-    ck_assert_uint_gt(nonzero, 60);
-    gn_mlp_free(&mlp);
+    compare_with_differences(&mlp, 1, 1e-3);
+}
+END_TEST
+
+// Images of 5 x 4, so that both sides end differently under the stride. A convolution
+// uses a weight at each pixel, so kinks are near more often.
+START_TEST(convolution_has_finite_differences)
+{
+    gn_mlp mlp;
+    ck_assert_int_eq(gn_mlp_init_cnn(&mlp, 5, 4, 3, BATCH), GN_OK);
+    ck_assert_uint_eq(mlp.width[2], 32 * 3 * 2);
+    ck_assert_uint_eq(gn_mlp_parameters(&mlp), 10 * 16 + (16 * 9 + 1) * 32 + (32 * 3 * 2 + 1) * 128 + (128 + 1) * 3);
+    compare_with_differences(&mlp, 7, 5e-3);
+}
+END_TEST
+
+/// The output for one pixel that is 1, in the middle of an image: what the weights say, turned.
+START_TEST(convolution_of_one_pixel)
+{
+    const gn_conv conv = {.channels_in = 1, .channels_out = 1, .rows = 3, .columns = 3, .stride = 1};
+    const float weights[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, x[9] = {[4] = 1};
+    float y[9], patches[81];
+    ck_assert_uint_eq(gn_conv_room(&conv), 81);
+    gn_conv_forward(&conv, weights, x, y, patches);
+    for (unsigned i = 0; i < 9; i++) ck_assert_float_eq(y[i], 10 + (float)(9 - i));
+}
+END_TEST
+
+START_TEST(no_images)
+{
+    gn_mlp mlp;
+    ck_assert_int_eq(gn_mlp_init_cnn(&mlp, 0, 4, 3, 1), GN_INVALID);
+    ck_assert_int_eq(gn_mlp_init_cnn(&mlp, 4, 0, 3, 1), GN_INVALID);
+    ck_assert_int_eq(gn_mlp_init_cnn(&mlp, 4, 4, 0, 1), GN_INVALID);
+    ck_assert_int_eq(gn_mlp_init_cnn(&mlp, 4, 4, 3, 0), GN_INVALID);
 }
 END_TEST
 
@@ -229,6 +269,9 @@ int main(void)
     TCase *tcase = tcase_create("mlp");
     tcase_add_unchecked_fixture(tcase, load_digits, free_digits);
     tcase_add_test(tcase, gradient_equals_finite_differences);
+    tcase_add_test(tcase, convolution_has_finite_differences);
+    tcase_add_test(tcase, convolution_of_one_pixel);
+    tcase_add_test(tcase, no_images);
     tcase_add_test(tcase, softmax_takes_any_logit);
     tcase_add_test(tcase, impossible_networks);
     tcase_add_test(tcase, no_room_for_products);

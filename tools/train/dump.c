@@ -59,7 +59,7 @@ gn_status gn_dump_gradient(const gn_mlp *mlp, const char *folder, uint64_t step,
     gn_status wrong = GN_OK;
     for (unsigned l = 0; l < mlp->layers && !wrong; l++) {
         char path[PATH_MAX];
-        const uint64_t in = mlp->width[l], out = mlp->width[l + 1];
+        const uint64_t in = gn_mlp_columns(mlp, l), out = gn_mlp_rows(mlp, l);
         const float *weight = mlp->gradient + mlp->offset[l];
         snprintf(path, sizeof path, "%s/step%05" PRIu64 "-rank%d-layer%u-weight.npy", folder, step, rank, l + 1);
         wrong = write_tensor(path, weight, (const uint64_t[]){out, in}, 2, force, error);

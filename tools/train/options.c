@@ -18,6 +18,7 @@ enum {
     OPT_TEST_LABELS,
     OPT_CLASSES,
     OPT_AUGMENT,
+    OPT_NETWORK,
     OPT_HIDDEN,
     OPT_LAYERS,
     OPT_BATCH,
@@ -41,6 +42,7 @@ enum {
     OPT_CHECKPOINT,
     OPT_CHECKPOINT_STEPS,
     OPT_RESUME,
+    OPT_BASELINE,
 };
 
 static const char doc[] =
@@ -69,6 +71,10 @@ static const struct argp_option table[] = {
     {"classes", OPT_CLASSES, "N", 0, "labels are 0 to N - 1 (default 10)", 0},
     {"augment", OPT_AUGMENT, "COPIES", 0, "shifted, rotated and scaled copies of each training image (default 0)", 0},
     {0, 0, 0, 0, "Network and optimiser:", 2},
+    {"network", OPT_NETWORK, "hdc|cnn", 0,
+     "hdc: fully connected layers; cnn: two convolutions of 3 x 3, 16 and 32 channels, and two fully connected layers "
+     "(default hdc)",
+     0},
     {"layers", OPT_LAYERS, "N", 0, "fully connected layers (default 5)", 0},
     {"hidden", OPT_HIDDEN, "N", 0, "units of each hidden layer (default 500)", 0},
     {"batch", OPT_BATCH, "N", 0, "images per worker and step (default 25)", 0},
@@ -89,6 +95,11 @@ static const struct argp_option table[] = {
     GN_EXCHANGE_OPTIONS("-k, --scale auto, --feedback or --nic in-process", "each bucket's"),
     {"feedback", OPT_FEEDBACK, 0, 0, "add the quantising error to the next gradient", 0},
     {"overlap", OPT_OVERLAP, 0, 0, "exchange each layer's gradient while the layers before it are computed", 0},
+    {"baseline", OPT_BASELINE, "NAME", 0,
+     "another compressor, to compare with. Of gradients, which then travel in 32 bits: truncate:BITS (also "
+     "truncate-weights:BITS, truncate-both:BITS), topk:PERCENT%, qsgd:BITS, uniform:BITS. On the way, with --nic "
+     "in-process: zstd:LEVEL, lz4, snappy, zlib:LEVEL, or zfp:K with --algorithm worker-aggregator",
+     0},
     {0, 0, 0, 0, "In-process NICs:", 4},
     {"nic", OPT_NIC, "none|in-process", 0,
      "in-process: pass gradients through the packet transform of two NICs (default none)", 0},
@@ -153,10 +164,15 @@ static bool parse_data(int key, char *arg, struct argp_state *state, gn_train_op
 static bool parse_network(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
     switch (key) {
+    case OPT_NETWORK:
+        o->settings.convolutional = gn_option_choice(state, key, arg, "hdc", "cnn");
+        return true;
     case OPT_LAYERS:
+        o->shape_given = true;
         o->settings.layers = gn_option_unsigned(state, key, arg, 1, GN_MLP_LAYERS_MAX);
         return true;
     case OPT_HIDDEN:
+        o->shape_given = true;
         o->settings.hidden = gn_option_unsigned(state, key, arg, 1, 1 << 14);
         return true;
     case OPT_BATCH:
@@ -196,7 +212,11 @@ static bool parse_network(int key, char *arg, struct argp_state *state, gn_train
 
 static bool parse_rest(int key, char *arg, struct argp_state *state, gn_train_options *o)
 {
+    gn_error error;
     switch (key) {
+    case OPT_BASELINE:
+        if (gn_baseline_parse(arg, &o->baseline, &error)) gn_option_wrong(state, key, "%s", error.text);
+        return true;
     case OPT_FEEDBACK:
         o->settings.feedback = true;
         return true;
@@ -249,6 +269,24 @@ static char *old_json_file(int key, const char *arg, struct argp_state *state)
     return file;
 }
 
+/// A baseline is in place of gradnic's profiles, so gradients travel as they are.
+static void finish_baseline(gn_train_options *o, struct argp_state *state)
+{
+    const char *name = o->baseline.name;
+    const bool wire = o->baseline.kind == GN_BASELINE_WIRE;
+    if (o->comm.profile_given && o->comm.compress) argp_error(state, "--baseline %s goes with -p none", name);
+    if (o->comm.asks) argp_error(state, "--baseline %s takes no bound and no --scale", name);
+    if (o->settings.overlap) argp_error(state, "--baseline %s takes no --overlap", name);
+    if (o->checkpoint) argp_error(state, "--baseline %s takes no --checkpoint: its state is not saved", name);
+    if (wire && !o->settings.nic_in_process) argp_error(state, "--baseline %s needs --nic in-process", name);
+    if (wire && o->settings.feedback) argp_error(state, "--baseline %s takes no --feedback", name);
+    if (gn_baseline_lossy_on_wire(&o->baseline) && o->comm.algorithm != GN_WORKER_AGGREGATOR)
+        argp_error(state, "--baseline %s loses bits at every hop: it needs --algorithm worker-aggregator", name);
+    o->baseline.feedback = o->settings.feedback;
+    o->settings.feedback = false;
+    o->comm.profile_given = true;
+}
+
 /// Checks what depends on several options.
 static void finish(gn_train_options *o, struct argp_state *state)
 {
@@ -264,6 +302,11 @@ static void finish(gn_train_options *o, struct argp_state *state)
     if (o->dump_detail && !o->dump_folder) argp_error(state, "%s needs --dump-gradients", o->dump_detail);
     if (o->dump_folder && !*o->dump_folder) argp_error(state, "--dump-gradients: the path is empty");
     if (o->resume && !o->checkpoint) argp_error(state, "--resume needs --checkpoint");
+    if (o->settings.convolutional && o->shape_given)
+        argp_error(state, "--layers and --hidden are of --network hdc; cnn has its own");
+    if (o->settings.convolutional && o->checkpoint) argp_error(state, "--network cnn takes no --checkpoint");
+    if (o->settings.convolutional) o->settings.layers = GN_CNN_LAYERS;
+    if (o->baseline.kind != GN_BASELINE_NONE) finish_baseline(o, state);
     const bool declined = o->comm.profile_given && !o->comm.compress;
     if (o->settings.feedback && declined) argp_error(state, "--feedback needs a profile (-p)");
     o->comm.nic_in_process = o->settings.nic_in_process;

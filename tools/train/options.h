@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "baseline.h"
 #include "examples/train/settings.h"
 #include "tools/kit/comm_options.h"
 #include "tools/kit/result_options.h"
@@ -17,6 +18,8 @@ typedef struct gn_train_options {
     const char *train_images, *train_labels, *test_images, *test_labels;
     gn_train_settings settings;  ///< all but its `comm`, which gn_train_rank() makes
     gn_comm_options comm;
+    gn_baseline_choice baseline;
+    bool shape_given;  ///< --layers or --hidden
 
     const char *dump_folder;
     const char *dump_detail;  // an option that says more about dumps; NULL: none is given

@@ -15,6 +15,7 @@
 
 typedef struct front {
     const gn_train_options *options;
+    gn_baseline *baseline;  // NULL: none
     gn_trainer trainer;
     gn_report report;
     gn_resume resume;
@@ -31,6 +32,18 @@ static gn_status dump(void *context, const gn_mlp *mlp, uint64_t step, gn_train_
     if (!o->dump_folder || f->trainer.rank >= (int)o->dump_ranks || step % o->dump_steps) return GN_OK;
     return gn_train_pass_on(gn_dump_gradient(mlp, o->dump_folder, step, f->trainer.rank, o->result.force, &why), &why,
                             error);
+}
+
+static gn_status compress(void *context, gn_mlp *mlp, uint64_t step, gn_train_error *error)
+{
+    const front *f = context;
+    return gn_baseline_gradient(f->baseline, mlp, step, f->trainer.rank, error);
+}
+
+static gn_status updated(void *context, gn_mlp *mlp, gn_train_error *error)
+{
+    const front *f = context;
+    return gn_baseline_updated(f->baseline, mlp, error);
 }
 
 static gn_status show_step(void *context, uint64_t step, gn_train_error *error)
@@ -68,7 +81,7 @@ static void begin_report(front *f)
 {
     const gn_result_options *result = &f->options->result;
     const gn_trainer *t = &f->trainer;
-    f->report = (gn_report){.options = f->options, .trainer = t};
+    f->report = (gn_report){.options = f->options, .trainer = t, .baseline = f->baseline};
     gn_progress_start_units(&f->progress, "training", "steps", t->steps, result->quiet || t->rank);
     if (t->rank || result->quiet || result->json) return;
     f->table = stdout;
@@ -86,7 +99,13 @@ static gn_status end_report(front *f, gn_error *error)
 static gn_status train(front *f, const gn_train_settings *settings, const gn_train_data *data, gn_train_error *error)
 {
     gn_error why;
-    const gn_train_watch watch = {f, dump, show_step, show_checkpoint, save_step};
+    const gn_train_watch watch = {.context = f,
+                                  .gradient = dump,
+                                  .compress = f->baseline ? compress : NULL,
+                                  .updated = f->baseline ? updated : NULL,
+                                  .step = show_step,
+                                  .checkpoint = show_checkpoint,
+                                  .done = save_step};
     gn_status wrong = gn_trainer_init(&f->trainer, settings, data, &watch, error);
     if (!wrong && f->options->checkpoint) gn_resume_catch_signals();  // until then there is nothing to save
     if (!wrong) wrong = gn_train_pass_on(open_result(f, &why), &why, error);
@@ -123,7 +142,13 @@ int gn_train_rank(const gn_train_options *options, const gn_train_data *data, in
     if (options->checkpoint) settings.agreed = 1 + 2 * options->checkpoint_steps + options->resume;
     settings.comm = gn_comm_options_config(&options->comm, rank, size, rendezvous);
     front f = {.options = options};
-    const gn_status wrong = train(&f, &settings, data, &error);
+    gn_status wrong = gn_baseline_new(&f.baseline, &options->baseline, settings.seed, &error);
+    f.trainer.rank = wrong ? rank : 0;
+    if (f.baseline && options->baseline.kind == GN_BASELINE_WIRE) {
+        settings.software = gn_baseline_wire;
+        settings.software_context = f.baseline;
+    }
+    if (!wrong) wrong = train(&f, &settings, data, &error);
     if (wrong && !f.resume.interrupted) gn_trainer_abort(&f.trainer, error.text);
     gn_progress_end(&f.progress);
     if (f.resume.interrupted)  // all ranks know, and one says so
@@ -135,6 +160,7 @@ int gn_train_rank(const gn_train_options *options, const gn_train_data *data, in
     gn_result_abort(&f.json);
     gn_report_free(&f.report);
     gn_trainer_free(&f.trainer);
+    gn_baseline_free(f.baseline);
     if (f.resume.interrupted) return end_by_signal(options, f.resume.interrupted);
     return wrong ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

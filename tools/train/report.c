@@ -30,11 +30,13 @@ void gn_report_print_start(const gn_report *report, FILE *stream)
     fprintf(stream, ", %zu test images\n", report->trainer->data->test.count);
     fprintf(stream, "workers %d x batches of %u, %s, ", report->trainer->size, s->batch,
             gn_comm_options_algorithm(&o->comm));
-    if (o->comm.compress)
+    if (report->baseline)
+        fprintf(stream, "baseline %s", o->baseline.name);
+    else if (o->comm.compress)
         fprintf(stream, "%s %s", gn_comm_options_profile(&o->comm), gn_human_bound(o->comm.codec.bound_exp).s);
     else
         fprintf(stream, "no compression");
-    fprintf(stream, "%s%s%s%s", s->feedback ? ", error feedback" : "",
+    fprintf(stream, "%s%s%s%s", s->feedback || o->baseline.feedback ? ", error feedback" : "",
             o->comm.scale == GN_SCALE_AUTO ? ", automatic scale" : "", s->overlap ? ", overlapped" : "",
             s->nic_in_process                       ? ", in-process NICs"
             : o->comm.offload == GN_OFFLOAD_LIBRARY ? ", by the ranks"
@@ -116,6 +118,9 @@ void gn_report_print_end(const gn_report *report, FILE *stream)
                 gn_human_bytes(nic.payload_bytes).s, gn_human_bytes(nic.wire_payload_bytes).s, ratio_of(&nic));
     }
     print_saved(report, stream);
+    if (report->baseline && gn_baseline_ratio(report->baseline) > 0)
+        fprintf(stream, "baseline %s: ratio %.2f\n", report->options->baseline.name,
+                gn_baseline_ratio(report->baseline));
     fprintf(stream, "replicas identical: yes (%d workers, %016" PRIx64 ")\n", report->trainer->size,
             report->checkpoint[report->checkpoints - 1].weights);
     fflush(stream);
@@ -143,13 +148,16 @@ static json_t *json_options(const gn_report *report)
         "{s:i, s:s, s:s, s:o, s:b, s:s, s:b, s:i, s:s, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "ranks",
         report->trainer->size, "algorithm", gn_comm_options_algorithm(&o->comm), "profile",
         gn_comm_options_profile(&o->comm), "bound_exp",
-        o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "feedback", o->settings.feedback,
-        "scale", o->comm.scale == GN_SCALE_AUTO ? "auto" : "none", "overlap", o->settings.overlap, "tos",
-        (int)o->comm.tos, "offload", gn_offload_name(o->comm.offload), "nic",
+        o->comm.compress ? json_integer(o->comm.codec.bound_exp) : json_null(), "feedback",
+        o->settings.feedback || o->baseline.feedback, "scale", o->comm.scale == GN_SCALE_AUTO ? "auto" : "none",
+        "overlap", o->settings.overlap, "tos", (int)o->comm.tos, "offload", gn_offload_name(o->comm.offload), "nic",
         o->settings.nic_in_process ? "in-process" : "none", "rate_bits", gn_json_count(o->settings.link_bits), "seed",
         gn_json_count(o->settings.seed), "layers", (int)o->settings.layers, "hidden", (int)o->settings.hidden, "batch",
         (int)o->settings.batch, "copies", (int)o->settings.copies, "learning_rate", json_setting(o->settings.sgd.rate),
         "momentum", json_setting(o->settings.sgd.momentum), "weight_decay", json_setting(o->settings.sgd.weight_decay));
+    json_object_set_new(options, "network", json_string(o->settings.convolutional ? "cnn" : "hdc"));
+    if (o->settings.convolutional) json_object_del(options, "hidden");
+    if (report->baseline) json_object_set_new(options, "baseline", json_string(o->baseline.name));
     if (gn_comm_options_grouped(&o->comm))
         json_object_set_new(options, "groups", json_string(o->comm.groups ? o->comm.groups : "host"));
     return options;
@@ -210,6 +218,8 @@ json_t *gn_report_json(const gn_report *report)
         gn_json_count(report->trainer->steps), "accuracy", gn_json_real(last->accuracy), "exchange_ms_median",
         gn_json_real(1e3 * report->rank[0].exchange_median), "replicas_identical", 1, "weights",
         json_hash(last->weights), "checkpoints", json_checkpoints(report), "ranks", ranks);
+    if (root && report->baseline && gn_baseline_ratio(report->baseline) > 0)
+        json_object_set_new(root, "baseline_ratio", gn_json_real(gn_baseline_ratio(report->baseline)));
     if (root && report->options->settings.nic_in_process) {
         const gn_in_process_stats nic = nic_total(report);
         json_object_set_new(root, "nic", json_nic(&nic));

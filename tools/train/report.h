@@ -13,6 +13,7 @@
 typedef struct gn_report {
     const gn_train_options *options;
     const gn_trainer *trainer;
+    const gn_baseline *baseline;  ///< NULL: none
     gn_checkpoint *checkpoint;
     size_t checkpoints, capacity;
     gn_rank_result *rank;  ///< `size` of them, after the training
