@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers of several NICs that work as one (nic_regs), as if they were one's. Writes go to all.
 // Counters are summed; the other registers are the first one's. A write and a read are under way at
-// a time, and a read waits for a write. The two words of a counter are read one after the other, and
-// both are of the last snapshot.
+// a time, and a read waits for a write. The two words of a counter are read one after the other,
+// and both are of the last snapshot.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -115,8 +115,8 @@ module axil_lanes #(
         end
     end
 
-    // ---- reads: of one NIC after another. Of a counter's high word, all low words are read before,
-    // for what they carry
+    // ---- reads: of one NIC after another. Of a counter's high word, all low words are read
+    // before, for what they carry
 
     reg [11:0]      ar_addr;
     reg             ar_have = 1'b0, high = 1'b0, asking = 1'b0, waits = 1'b0, r_valid = 1'b0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the frames of several lanes in the order in which frame_deal dealt them. Each frame that
-// was dealt gives one token, a frame or word that it was dropped, so none is waited for in vain. Each
-// lane has a FIFO behind it, which gives whole frames: what leaves has no gaps.
+// was dealt gives one token: a frame, or the word that it was dropped. So none is waited for in
+// vain. Each lane has a FIFO behind it, which gives whole frames: what leaves has no gaps.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
