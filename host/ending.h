@@ -12,8 +12,9 @@ typedef enum gn_ending {
 } gn_ending;
 
 /// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in those that it starts later, and ignores
-/// SIGPIPE in all. @return a descriptor (signalfd(2), non-blocking) that becomes readable when one
-/// of the three arrives, for the caller to close; -1: errno says why
+/// SIGPIPE in all. Threads that are there already pass the three on to this one. @return a
+/// descriptor (signalfd(2), non-blocking) that becomes readable when one of the three arrives. This
+/// thread alone reads it. The caller closes it. -1: errno says why
 int gn_ending_open(void);
 
 /// What the signals that have arrived ask for. The end goes before a reload. `reloads`: whether the

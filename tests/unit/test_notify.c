@@ -2,6 +2,7 @@
 // What the service manager hears, by the two kinds of addresses that it may have; and what signals
 // ask for.
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -73,7 +74,32 @@ START_TEST(signals_ask)
 }
 END_TEST
 
+static void *stay(void *unused)
+{
+    for (;;) pause();
+    return unused;
+}
+
+// A thread that a library started before, and that blocks no signal.
+START_TEST(signals_of_others)
+{
+    pthread_t other;
+    ck_assert_int_eq(pthread_create(&other, NULL, stay, NULL), 0);
+    signal(SIGHUP, SIG_IGN);
+    const int fd = gn_ending_open();
+    static const int ends[] = {SIGTERM, SIGINT};
+    for (int i = 0; i < 2; i++) {
+        pthread_kill(other, ends[i]);
+        ck_assert_int_eq(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 10000), 1);
+        ck_assert_int_eq(gn_ending_next(fd, true), GN_ENDING_NOW);
+    }
+    pthread_kill(other, SIGHUP);  // ignored, as nohup has it
+    ck_assert_int_eq(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 100), 0);
+    close(fd);
+}
+END_TEST
+
 int main(void)
 {
-    return RUN_TESTS("notify", the_manager_hears, signals_ask);
+    return RUN_TESTS("notify", the_manager_hears, signals_ask, signals_of_others);
 }
