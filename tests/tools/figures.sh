@@ -40,3 +40,11 @@ cp "$SOURCE/scripts/report_plots.py" copy/scripts/
 jq '."switchml-fig8" |= map_values([0, 1])' "$SOURCE/figures/bands.json" >copy/figures/bands.json
 ! copy/figures/paper-figures --compare --quiet --output out3 switchml-fig8 >wrong.txt || fail "not found"
 grep -q 'switchml-fig8: 32 values.* outside 0 to 1' wrong.txt || fail "$(cat wrong.txt)"
+
+# Folders that are none.
+touch file
+for wrong in "-o file" "-o file/below" "-o out4 --pages file" "-o out4 --pages nowhere"; do
+    # shellcheck disable=SC2086 # options are words
+    ! "$GRADNIC" figures -q $wrong inceptionn-fig3a 2>said || fail "$wrong"
+    grep -Eqx 'gradnic figures: (file|file/below|nowhere): .*' said || fail "$wrong: $(cat said)"
+done
