@@ -30,8 +30,8 @@ typedef struct field {
     }
 
 static const field join_fields[] = {
-    FIELD(gn_admission_join, rank, 0, GN_WORKER_RANKS_MAX - 1),
-    FIELD(gn_admission_join, ranks, 1, GN_WORKER_RANKS_MAX),
+    FIELD(gn_admission_join, rank, 0, GN_ADMISSION_RANKS_MAX - 1),
+    FIELD(gn_admission_join, ranks, 1, GN_ADMISSION_RANKS_MAX),
     FIELD(gn_admission_join, level, 0, LEVEL_MAX),
     FIELD(gn_admission_join, bit, 0, GN_AGG_WORKERS_MAX - 1),
     FIELD(gn_admission_join, children, 1, GN_AGG_WORKERS_MAX),
@@ -334,7 +334,7 @@ static uint8_t *write_join(uint8_t *out, const gn_admission_join *join)
     for (unsigned i = 0; i < join->channels && i < GN_ADMISSION_CHANNELS_MAX; i++, out += 2)
         gn_put16(out, join->udp_port[i]);
     if (join->asker == GN_ASKER_WORKER) return out;
-    const unsigned ranks = join->ranks < GN_WORKER_RANKS_MAX ? join->ranks : GN_WORKER_RANKS_MAX;
+    const unsigned ranks = join->ranks < GN_ADMISSION_RANKS_MAX ? join->ranks : GN_ADMISSION_RANKS_MAX;
     memcpy(out, join->below, ranks);
     return out + ranks;
 }

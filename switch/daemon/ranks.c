@@ -15,11 +15,11 @@ bool gn_ranks_list(const gn_ranks *set, char *text, size_t room)
     size_t used = 0;
     unsigned count = 0;
     *text = 0;
-    for (unsigned i = 0; i < GN_WORKER_RANKS_MAX; i++) {
+    for (unsigned i = 0; i < GN_ADMISSION_RANKS_MAX; i++) {
         if (!gn_ranks_have(set, i)) continue;
         const char *comma = used ? ", " : "";
         unsigned last = i;
-        while (last + 1 < GN_WORKER_RANKS_MAX && gn_ranks_have(set, last + 1)) last++;
+        while (last + 1 < GN_ADMISSION_RANKS_MAX && gn_ranks_have(set, last + 1)) last++;
         if (used + 16 > room) {
             snprintf(text + used, room - used, "%s...", comma);
             return true;

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gradnic/worker.h>
+#include <gradnic/admission.h>
 
 typedef struct gn_ranks {
-    uint64_t bits[GN_WORKER_RANKS_MAX / 64];
+    uint64_t bits[GN_ADMISSION_RANKS_MAX / 64];
 } gn_ranks;
 
 static inline bool gn_ranks_have(const gn_ranks *ranks, unsigned rank)

@@ -108,7 +108,7 @@ json_t *gn_switchd_jobs(gn_switchd *daemon)
 static json_t *rank_list(const gn_ranks *ranks)
 {
     json_t *list = json_array();
-    for (unsigned rank = 0; rank < GN_WORKER_RANKS_MAX; rank++)
+    for (unsigned rank = 0; rank < GN_ADMISSION_RANKS_MAX; rank++)
         if (gn_ranks_have(ranks, rank)) json_array_append_new(list, json_integer(rank));
     return list;
 }

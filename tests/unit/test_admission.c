@@ -120,9 +120,9 @@ START_TEST(the_longest_frames_have_room)
     frame.join.channels = GN_ADMISSION_CHANNELS_MAX;
     for (unsigned i = 0; i < GN_ADMISSION_CHANNELS_MAX; i++) frame.join.udp_port[i] = (uint16_t)(1000 + i);
     frame.join.rank = 0;
-    frame.join.ranks = GN_WORKER_RANKS_MAX;
+    frame.join.ranks = GN_ADMISSION_RANKS_MAX;
     frame.join.bits = GN_AGG_WORKERS_MAX;
-    for (unsigned i = 0; i < GN_WORKER_RANKS_MAX; i++) frame.join.below[i] = (uint8_t)(i % GN_AGG_WORKERS_MAX);
+    for (unsigned i = 0; i < GN_ADMISSION_RANKS_MAX; i++) frame.join.below[i] = (uint8_t)(i % GN_AGG_WORKERS_MAX);
     write_and_parse(&frame);
     ck_assert_uint_eq(parsed.join.udp_port[15], 1015);
     ck_assert_mem_eq(parsed.join.below, frame.join.below, sizeof frame.join.below);

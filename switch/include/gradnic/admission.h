@@ -49,6 +49,7 @@ enum {
     GN_ADMISSION_TEXT = 256,                               ///< bytes of a text with its 0
     GN_ADMISSION_FAULT = 128,                              ///< bytes of what is wrong with a frame, with its 0
     GN_ADMISSION_CHANNELS_MAX = 16,                        ///< channels of a job
+    GN_ADMISSION_RANKS_MAX = 256,                          ///< most workers of a job
     GN_ADMISSION_STREAMS_MAX = GN_ADMISSION_CHANNELS_MAX,  ///< the old name, for one release
     GN_ADMISSION_NOT_BELOW = 255                           ///< in `below`: not below this switch
 };
@@ -114,7 +115,7 @@ typedef struct gn_admission_join {
     uint16_t udp_port[GN_ADMISSION_CHANNELS_MAX];
     /// From a switch, for each rank: which contribution of the switch has its values, counted from
     /// 0, or GN_ADMISSION_NOT_BELOW.
-    uint8_t below[GN_WORKER_RANKS_MAX];
+    uint8_t below[GN_ADMISSION_RANKS_MAX];
 } gn_admission_join;
 
 /// Returns how many contributions a child's sums are made of, as the switch that it asks counts

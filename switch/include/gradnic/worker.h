@@ -42,8 +42,8 @@ extern "C" {
 typedef struct gn_worker gn_worker;
 
 enum {
-    GN_WORKER_RANKS_MAX = 256,  ///< most workers of a job
-    GN_NEVER = -1               ///< no deadline
+    GN_WORKER_RANKS_MAX = 1024,  ///< most workers of a job; where they ask for it, see admission.h
+    GN_NEVER = -1                ///< no deadline
 };
 
 /// What gn_worker_new() needs. Most of it comes from admission.h.
