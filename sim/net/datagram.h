@@ -13,10 +13,13 @@
 namespace sim_net
 {
 
+constexpr uint32_t FOR_SWITCH = ~0u;  // instead of a host's number
+
 // Its bytes follow it in memory.
 struct Buffer {
     uint32_t users;
     uint32_t size;
+    uint32_t to;
     class Pool *pool;
     uint8_t *bytes() { return reinterpret_cast<uint8_t *>(this + 1); }
 };
@@ -30,7 +33,7 @@ class Pool
     {
         if (free_.empty()) {
             void *memory = ::operator new(sizeof(Buffer) + room_);
-            all_.emplace_back(new (memory) Buffer{0, 0, this});
+            all_.emplace_back(new (memory) Buffer{0, 0, FOR_SWITCH, this});
             return all_.back().get();
         }
         Buffer *buffer = free_.back();
@@ -52,7 +55,11 @@ class Datagram
 {
   public:
     Datagram() = default;
-    explicit Datagram(Pool &pool) : b_(pool.take()) { b_->users = 1; }
+    explicit Datagram(Pool &pool) : b_(pool.take())
+    {
+        b_->users = 1;
+        b_->to = FOR_SWITCH;
+    }
     Datagram(const Datagram &other) : b_(other.b_)
     {
         if (b_) b_->users++;
@@ -77,7 +84,11 @@ class Datagram
     }
     size_t size() const { return b_->size; }
     size_t room() const { return b_->pool->room(); }
+    // Of the link's time. It may exceed the room: values that nobody looks at are not there.
     void set_size(size_t bytes) { b_->size = static_cast<uint32_t>(bytes); }
+    // The host that switches pass it to, or FOR_SWITCH: the first switch adds it.
+    uint32_t to() const { return b_->to; }
+    void set_to(uint32_t host) { b_->to = host; }
 
   private:
     Buffer *b_ = nullptr;

@@ -47,13 +47,13 @@ class Fields
         if (n & (n - 1)) wrong(name, "has to be a power of two");
         return n;
     }
-    double real(const char *name, double otherwise, double most)
+    double real(const char *name, double otherwise, double least, double most)
     {
         json_t *value = get(name);
         if (!value) return otherwise;
         const double n = json_number_value(value);
-        if (!json_is_number(value) || n < 0 || n > most)
-            wrong(name, "has to be a number from 0 to " + std::to_string(most));
+        if (!json_is_number(value) || n < least || n > most)
+            wrong(name, "has to be a number from " + std::to_string(least) + " to " + std::to_string(most));
         return n;
     }
     std::string text(const char *name, const std::string &otherwise)

@@ -38,11 +38,17 @@ struct Files {
 void simulate()
 {
     Files files;
-    sim_net::Star star(sim_net::read_scenario(files.root, options.scenario), options.seed);
-    if (!star.run())
+    sim_net::Network network(sim_net::read_scenario(files.root, options.scenario), options.seed);
+    const uint64_t total = network.total_values();
+    gn_progress progress;
+    gn_progress_start_units(&progress, options.scenario, "sums", total, options.result.quiet);
+    const bool done =
+        network.run([&](uint64_t values) { gn_progress_update(&progress, values < total ? values : total); });
+    gn_progress_end(&progress);
+    if (!done)
         throw std::runtime_error(std::string(options.scenario) +
                                  ": the jobs were not done when limit_s was over; give them longer");
-    sim_net::print_report(star, files.root, options, files.result);
+    sim_net::print_report(network, files.root, options, files.result);
 }
 
 }  // namespace

@@ -6,17 +6,19 @@
 namespace sim_net
 {
 
-void Occupation::look(const gn_switch &sw, size_t jobs, uint64_t now_ns)
+void Occupation::look(const std::vector<const gn_switch *> &switches, size_t jobs, uint64_t now_ns)
 {
     looks_++;
     held_.assign(jobs, 0);
-    for (size_t job = 0; job < jobs; job++) {
-        gn_slot_status status;
-        for (int at = 0;
-             (at = gn_switch_waiting(&sw, static_cast<unsigned>(job), static_cast<unsigned>(at), &status)) >= 0; at++) {
-            holding_[{job, status.psn}] = {status.since_ns, looks_};
-            held_[job]++;
-            total_++;
+    for (size_t number = 0; number < switches.size(); number++) {
+        const gn_switch &sw = *switches[number];
+        for (unsigned index = 0; const gn_switch_job *job = gn_switch_job_at(&sw, index); index++) {
+            gn_slot_status status;
+            for (int at = 0; (at = gn_switch_waiting(&sw, index, static_cast<unsigned>(at), &status)) >= 0; at++) {
+                holding_[{number, job->job, status.psn}] = {status.since_ns, looks_};
+                held_[job->job - 1u]++;
+                total_++;
+            }
         }
     }
     for (auto i = holding_.begin(); i != holding_.end();) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include <gradnic/switch.h>
@@ -14,8 +15,8 @@ namespace sim_net
 class Occupation
 {
   public:
-    // Of so many jobs.
-    void look(const gn_switch &sw, size_t jobs, uint64_t now_ns);
+    // At some switches, where jobs have numbers from 1 on.
+    void look(const std::vector<const gn_switch *> &switches, size_t jobs, uint64_t now_ns);
     size_t looks() const { return looks_; }
     // Slots that were held, on average over all looks.
     double mean_held() const;
@@ -27,7 +28,7 @@ class Occupation
     struct Holding {
         uint64_t since_ns, look;  // since when, the last look that saw it
     };
-    std::map<std::pair<size_t, uint32_t>, Holding> holding_;  // by job and psn
+    std::map<std::tuple<size_t, uint16_t, uint32_t>, Holding> holding_;  // by switch, job and psn
     std::vector<uint64_t> held_, times_ns_;
     uint64_t looks_ = 0, total_ = 0, last_ns_ = 0;
 };

@@ -3,13 +3,13 @@
 // scenario and seed give the same bytes.
 #pragma once
 
-#include "star.h"
+#include "network.h"
 #include "tools.h"
 
 namespace sim_net
 {
 
 // Takes over `file`. `setup` is the scenario as it was read.
-void print_report(Star &star, json_t *setup, const gn_sim_net_options &options, gn_result_file &file);
+void print_report(Network &network, json_t *setup, const gn_sim_net_options &options, gn_result_file &file);
 
 }  // namespace sim_net

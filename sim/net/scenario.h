@@ -36,9 +36,25 @@ struct Tensor {
     uint64_t layer;       // that needs its sum in the next forward pass; 0: none of `forward_ns`
 };
 
+// Who sums a job's vectors. Each has a name in the file.
+enum class Exchange { SWITCH, RING, GROUP_RING, DIRECT, AGGREGATOR, SERVERS };
+
+constexpr uint64_t SEGMENT = 1448;  // bytes of values in a packet of TCP, with an MTU of 1500
+constexpr uint64_t TCP_MORE = 24;   // bytes that its header, with a time stamp, is longer than that of UDP
+
+// How ranks send values to each other, where no switch adds them.
+struct PeerSetup {
+    uint64_t group;            // ranks of a group (GROUP_RING)
+    uint64_t payload_bytes;    // of values that travel as one packet
+    uint64_t window_bytes;     // of values that a connection may have under way
+    double ratio, ratio_back;  // of values, of their sums
+};
+
 struct JobSetup {
     std::string name;
     uint64_t workers;
+    Exchange exchange;
+    PeerSetup peer;
     uint64_t slots;         // chunks under way
     uint64_t first_window;  // chunks under way at first; 0: as many as slots
     bool auto_priority;     // as DSA says, from the job's times
@@ -53,8 +69,10 @@ struct JobSetup {
 };
 
 struct Scenario {
-    LinkSetup link;
+    LinkSetup link, uplink;  // of hosts, between switches
     Mode mode;
+    std::vector<uint64_t> tree;  // most children of a job at a switch: of a leaf, of a switch above, ... the root
+    uint64_t own_levels;         // so many levels of switches, from the leaves on, have slots of a job's own
     uint64_t switch_slots, packet_values;
     gn_agg_format format;  // GN_AGG_INT32, or GN_AGG_HALF: all values travel in 16 bits
     uint64_t rto_min_ns;   // 0: 1 ms
@@ -62,6 +80,13 @@ struct Scenario {
     uint64_t sample_ns;    // how often slots and progress are looked at; 0: never
     std::vector<JobSetup> jobs;
 
+    // How the switches of a level share their slots.
+    gn_memory_mode memory(size_t level) const { return level < own_levels ? GN_PARTITIONED : mode.memory; }
+    // Whether a datagram may be lost.
+    bool loses() const { return link.loss > 0 || uplink.loss > 0 || link.queue_bytes || uplink.queue_bytes; }
+    // A worker's packet: its values, and what it takes of a link.
+    uint64_t values_of_packet(const JobSetup &job) const;
+    uint64_t packet_bytes(const JobSetup &job) const;
     uint64_t value_bytes() const { return format == GN_AGG_HALF ? 2 : 4; }
 };
 

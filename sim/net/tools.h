@@ -7,6 +7,7 @@ extern "C" {
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"
+#include "tools/kit/progress.h"
 #include "tools/kit/result_options.h"
 #include "tools/kit/table.h"
 #include "tools/kit/units.h"

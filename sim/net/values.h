@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "scenario.h"
@@ -28,7 +29,7 @@ class Values
     static float value(uint64_t index) { return static_cast<float>(index * 7 % PERIOD); }
     const float tolerance_;  // of a sum, relative
     std::vector<float> values_, sums_;
-    std::vector<std::vector<float>> expected_;  // by number of ranks: a period of vector 0, twice
+    std::map<uint64_t, std::vector<float>> expected_;  // by number of ranks: a period of vector 0, twice
 };
 
 }  // namespace sim_net

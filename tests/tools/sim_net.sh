@@ -99,6 +99,110 @@ jq '.link.queue_bytes = 5000 | .switch.mode = "shared" | del(.link.ecn_bytes)' s
 sim queue.json >r.json
 holds r.json '.links.dropped > 0'
 
+# A tree: a chunk takes four links up and down where it took two (see above).
+echo '{"switch": {"tree": [2, 2]}, "jobs": [{"workers": 4, "values": 256}]}' >tree.json
+sim tree.json >r.json
+close r.json "2 * 5952"
+holds r.json '.links.packets == 2 * 2 * (4 + 2) and .jobs[0].results == 2'
+# Links between switches may be slower: ten times as long for half of the way, but for the delay.
+jq '.uplink = {"rate_bit_s": 1000000000}' tree.json >slow.json
+sim slow.json >r.json
+close r.json "(2 * 5952 + 2 * 9 * (78.4 + 897.6))"
+# Three levels, two jobs, all ways to share slots, with loss where it may be.
+for mode in partitioned shared atp preemptive dsa; do
+    for own in 0 1 2; do
+        [ "$mode" != dsa ] && loss=0.002 || loss=0
+        cat >tree.json <<END
+{"link": {"loss": $loss}, "switch": {"mode": "$mode", "slots": 16, "tree": [3, 2, 2], "own_levels": $own},
+ "jobs": [{"workers": 11, "values": 20000, "slots": 8, "priority": 10, "straggle_ns": 10000, "vectors": 2},
+          {"workers": 12, "values": 20000, "slots": 8, "priority": 1000}]}
+END
+        sim tree.json >r.json
+        holds r.json "(.links.lost > 0) == ($loss > 0)"
+        case $mode in
+        partitioned) holds r.json '[.jobs[].results] == [2 * (79 + 8), 79 + 8]' ;; # and exponents of 8 slots
+        *) holds r.json '([.jobs[].collisions] | add) > 0' ;;
+        esac
+    done
+done
+# A thousand workers.
+echo '{"switch": {"tree": [32, 32]}, "jobs": [{"workers": 1024, "values": 10000}]}' >wide.json
+sim wide.json >r.json
+holds r.json '.jobs[0].workers == 1024 and .jobs[0].results == 80'
+
+# Without a switch that adds. A packet of 362 values takes 1538 bytes, 1230.4 ns, and from host to
+# host 4460.8 ns. A ring of four: six such ways. Owners: three (four) packets one after the other,
+# twice. An aggregator: its link has twelve.
+exchange() { echo "{\"jobs\": [{\"exchange\": \"$1\", \"workers\": 4, \"values\": 1448}]}" >"$1.json"; sim "$1.json"; }
+exchange ring >r.json
+close r.json "6 * 4460.8"
+exchange direct >r.json
+close r.json "2 * (2 * 1230.4 + 4460.8)"
+exchange servers >r.json
+close r.json "2 * (3 * 1230.4 + 4460.8)"
+exchange worker-aggregator >r.json
+close r.json "(13 * 1230.4 + 2 * 4460.8)"
+# A NIC compresses what is in a packet: 1448 bytes to 362, and its headers stay.
+for ratios in '"ratio": 4' '"ratio": 4, "ratio_back": 1'; do
+    echo "{\"jobs\": [{\"exchange\": \"ring\", \"workers\": 4, \"values\": 1448, $ratios}]}" >ratio.json
+    sim ratio.json >r.json
+    case $ratios in
+    *back*) close r.json "(3 * 4460.8 + 3 * (2000 + 2 * 361.6))" ;;
+    *) close r.json "6 * (2000 + 2 * 361.6)" ;;
+    esac
+done
+# Stragglers, several vectors, parts that are not equal. Each sum is checked.
+for name in ring direct worker-aggregator servers; do
+    jq '.jobs[0] += {"workers": 5, "values": 100003, "vectors": 3, "straggle_ns": 50000, "window_bytes": 3000}' "$name.json" >p.json
+    sim p.json >r.json
+    holds r.json '.jobs[0].seconds > 3 * 0.00033'
+done
+# Groups of two on leaves with slow links above: half as much crosses these as with a ring.
+echo '{"switch": {"tree": [2, 2]}, "uplink": {"rate_bit_s": 1000000000}, "jobs": [{"exchange": "ring", "workers": 4, "values": 1000000}]}' >flat.json
+jq '.jobs[0] += {"exchange": "group-ring", "group": 2}' flat.json >groups.json
+sim flat.json >flat.out
+sim groups.json >groups.out
+[ "$(jq -n --slurpfile a flat.out --slurpfile b groups.out '$b[0].jobs[0].seconds / $a[0].jobs[0].seconds | . > 0.6 and . < 0.8')" = true ] ||
+    fail "groups: $(jq .jobs[0].seconds flat.out groups.out)"
+# Both kinds of jobs on the same switches.
+echo '{"jobs": [{"exchange": "ring", "workers": 3}, {"workers": 4}]}' >both.json
+sim both.json >r.json
+holds r.json '.jobs[0].results == 0 and .jobs[1].results > 900'
+
+# Loss, and a queue that is too short for an aggregator's link: TCP sends again.
+for name in ring direct worker-aggregator servers; do
+    jq '.link = {"loss": 0.01} | .jobs[0] += {"values": 100003, "vectors": 2}' "$name.json" >lossy.json
+    sim lossy.json >r.json
+    holds r.json '.links.lost > 10 and .jobs[0].resent > 5 and .jobs[0].resent < 2 * .links.lost'
+    sim lossy.json >again.json
+    cmp r.json again.json || fail "the same seed gives another output"
+done
+jq '.link = {"queue_bytes": 30000} | .jobs[0] += {"values": 100003}' worker-aggregator.json >queue.json
+sim queue.json >r.json
+holds r.json '.links.dropped > 10 and .jobs[0].resent > .links.dropped / 2'
+# Without losses, but with acknowledgements, it is a little slower than an ideal pipe.
+jq '.jobs[0].values = 400000' ring.json >ideal.json
+jq '.link.queue_bytes = 100000000' ideal.json >answered.json
+sim ideal.json >r.json
+ideal=$(jq .jobs[0].seconds r.json)
+sim answered.json >r.json
+holds r.json ".links.dropped == 0 and .jobs[0].resent == 0 and (.jobs[0].seconds / $ideal | . > 1.01 and . < 1.1)"
+
+echo '{"link": {"loss": 0.1}, "jobs": [{"exchange": "ring", "payload_bytes": 4000}]}' >wrong.json
+expect 1 "payload_bytes of a burst" "$GRADNIC" sim net wrong.json
+echo '{"jobs": [{"exchange": "ring", "slots": 4}]}' >wrong.json
+expect 1 "jobs[0].slots is for jobs with exchange switch" "$GRADNIC" sim net wrong.json
+echo '{"jobs": [{"ratio": 4}]}' >wrong.json
+expect 1 "jobs[0].ratio is for jobs with another exchange" "$GRADNIC" sim net wrong.json
+echo '{"jobs": [{"exchange": "group-ring", "workers": 5, "group": 2}]}' >wrong.json
+expect 1 "jobs[0].group has to divide" "$GRADNIC" sim net wrong.json
+echo '{"jobs": [{"workers": 65}]}' >wrong.json
+expect 1 "give it a switch.tree" "$GRADNIC" sim net wrong.json
+echo '{"switch": {"tree": [4, 4]}, "jobs": [{"workers": 17}]}' >wrong.json
+expect 1 "switch.tree has room for 16" "$GRADNIC" sim net wrong.json
+echo '{"switch": {"tree": [32, 4], "mode": "shared"}, "jobs": [{"workers": 128}]}' >wrong.json
+expect 1 "more levels slots of their own" "$GRADNIC" sim net wrong.json
+
 echo '{"link": {"rate": 1}, "jobs": [{}]}' >wrong.json
 expect 1 "link.rate is not a known field" "$GRADNIC" sim net wrong.json
 echo '{"jobs": [{"slots": 48}]}' >wrong.json

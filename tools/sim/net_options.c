@@ -7,8 +7,10 @@
 enum { OPT_SEED = 0x100 };
 
 static const char doc[] =
-    "Simulates jobs that sum vectors through one switch, packet by packet. Switch, workers and parameter servers are "
-    "the code of 'gradnic switch'. FILE describes links, switch and jobs in JSON (docs/sim-net.md).\v"
+    "Simulates jobs that sum vectors through switches, packet by packet, or in rings and by parameter servers. "
+    "Switches, "
+    "workers and their parameter servers are the code of 'gradnic switch'. FILE describes links, switch and jobs in "
+    "JSON (docs/sim-net.md).\v"
     "Every sum is checked. Times are simulated: the same file and seed give the same output, byte for byte.\n"
     "\n"
     "Exit status: 0 done and all sums are right, 1 failed, 2 wrong usage.\n"
