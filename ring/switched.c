@@ -17,6 +17,7 @@
 #include "ring/deadline.h"
 #include "ring/failure.h"
 #include "ring/oob.h"
+#include "ring/pool.h"
 #include "ring/turn.h"
 
 // A switch and workers that are processes wait for processors as well as for packets. What is asked
@@ -59,6 +60,23 @@ static gn_status plan(const gn_comm *comm, const char *name, gn_admission_join *
                                 .streams = (uint8_t)config->switch_channels};
     gn_token_text(comm->table.token, join->name);
     return GN_OK;
+}
+
+/// About what a full chunk takes of the link.
+static unsigned packet_bytes(const gn_comm *comm)
+{
+    enum { AROUND = GN_AGG_HEADER + 66, EXPECTED_RATIO = 6 };  // UDP, IP, Ethernet with its gap
+    const unsigned values = comm->table.switch_values;
+    if (gn_switch_route_format(&comm->config) == GN_AGG_HALF) return AROUND + 2 * values;
+    return AROUND + 4 * values / (comm->config.quantise ? EXPECTED_RATIO : 1);
+}
+
+/// Without a number of slots: as many as the way to the switch needs, from the default on. Ranks
+/// may differ; the switch grants what the least of them asks for.
+static void size_pool(const gn_comm *comm, const gn_switched *s, gn_admission_join *join)
+{
+    if (comm->config.switch_slots) return;
+    join->slots = (uint16_t)gn_pool_of(s->tether.connection->fd, packet_bytes(comm) * s->channels, join->slots);
 }
 
 /// Opens sockets at the address that the switch sees. Their ports go into JOIN.
@@ -130,6 +148,7 @@ static gn_status await_welcome(gn_comm *comm, gn_switched *s, gn_bootstrap *boot
         if (gn_now() >= gn_tether_heard(&s->tether) + boot->patience) return switch_silent(s, boot->patience, error);
         if (gn_tether_is_up(&s->tether) && !ready) {
             status = open_sockets(s, join, error);
+            size_pool(comm, s, join);
             ready = true;
         }
         if (!status && gn_tether_advance(&s->tether, ready ? join : NULL, answer))

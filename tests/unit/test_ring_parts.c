@@ -18,6 +18,7 @@
 #include "ring/groups/grouping.h"
 #include "ring/oob.h"
 #include "ring/pace.h"
+#include "ring/pool.h"
 #include "suite.h"
 
 static gn_error error;
@@ -423,9 +424,25 @@ START_TEST(what_auto_chooses)
 }
 END_TEST
 
+// Packets of 1500 bytes: 10 Gbit/s for 1 ms are 1.25 MB, 834 of them.
+START_TEST(slots_of_a_pool)
+{
+    const uint64_t ms = 1000000, rate = 10000000000u;
+    ck_assert_uint_eq(gn_pool_slots(ms, rate, 1500, 256), 1024);
+    ck_assert_uint_eq(gn_pool_slots(ms / 10, rate, 1500, 256), 256);
+    ck_assert_uint_eq(gn_pool_slots(ms / 10, 10 * rate, 1500, 256), 1024);
+    ck_assert_uint_eq(gn_pool_slots(ms, rate, 1500, 16), 1024);
+    ck_assert_uint_eq(gn_pool_slots(ms, 1024 * 1500 * 8 * (uint64_t)1000, 1500, 16), 1024);
+    ck_assert_uint_eq(gn_pool_slots(1000 * ms, rate, 1500, 512), GN_POOL_MOST);
+    ck_assert_uint_eq(gn_pool_slots(0, rate, 1500, 512), 512);
+    ck_assert_uint_eq(gn_pool_slots(ms, 0, 1500, 512), 512);
+    ck_assert_uint_eq(gn_pool_of(-1, 1500, 512), 512);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("ring_parts", what_a_configuration_may_say, what_a_switch_wants, what_is_chosen,
                      terms_of_a_configuration, terms_that_differ, who_is_missing, who_is_suspected, addresses_of_ranks,
-                     pace, priorities, signs_of_life, time_of_a_pass, what_auto_chooses);
+                     pace, priorities, signs_of_life, time_of_a_pass, what_auto_chooses, slots_of_a_pool);
 }

@@ -117,7 +117,8 @@ enum {
      "independent parts of a vector, each with a thread (default 1)", 0}, \
     GN_OLD_NAME("switch-streams", GN_OPTION_OLD_SWITCH_STREAMS, "N"), \
     {"switch-slots", GN_OPTION_SWITCH_SLOTS, "N", 0, \
-     "most packets of a channel on their way, a power of two (default 256; compressed 512)", 0}, \
+     "most packets of a channel on their way, a power of two (default as many as fill the way to the switch and " \
+     "back, at least 256; compressed 512)", 0}, \
     {"switch-values", GN_OPTION_SWITCH_VALUES, "N", 0, \
      "values of a packet, at most 2048 (default as many as fit the MTU when compressed to a sixth)", 0}, \
     {"switch-rto", GN_OPTION_SWITCH_RTO, "TIME", 0, \

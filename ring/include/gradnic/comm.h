@@ -191,8 +191,9 @@ typedef struct gn_comm_config {
         unsigned switch_channels;
         unsigned switch_streams;  ///< the old name of switch_channels, for one release
     };
-    /// Chunks of a channel that may be under way: a power of two up to 32768. 0: 256, compressed
-    /// 512. The switch may grant less.
+    /// Chunks of a channel that may be under way: a power of two up to 32768. 0: as many as fill
+    /// the way to the switch and back at the rate of this host's interface, at least 256
+    /// (compressed 512) and at most 4096. The switch may grant less.
     unsigned switch_slots;
     /// Values of a packet, at most 2048; the least of all ranks counts. 0: what fits the MTU of the
     /// route to the switch; compressed, six times as many; with `switch_half` twice as many.
