@@ -41,13 +41,17 @@ void Connections::send(uint32_t to, Piece piece)
     list(to);
 }
 
-// A NIC compresses each packet of TCP on its own, and their headers stay.
+// A NIC compresses each packet of TCP on its own, and their headers stay. Where its engine is
+// slower than the link, a packet takes as long as the engine.
 uint64_t Connections::wire_bytes(const Piece &piece) const
 {
-    const double ratio = piece.back ? s_.ratio_back : s_.ratio;
+    const double ratio = piece.back ? s_.ratio_back : s_.ratio, bytes = static_cast<double>(piece.bytes);
     const uint64_t packets = (piece.bytes + SEGMENT - 1) / SEGMENT;
-    const auto values = static_cast<uint64_t>(std::ceil(static_cast<double>(piece.bytes) / ratio));
-    return values + packets * TCP_MORE + (packets - 1) * overhead_bytes_;  // a link adds the last one's
+    double values = std::ceil(bytes / ratio);
+    if (ratio > 1 && s_.engine_rate)
+        values = std::max(values, bytes * static_cast<double>(rate_) / static_cast<double>(s_.engine_rate));
+    // A link adds the last packet's overhead.
+    return static_cast<uint64_t>(values) + packets * TCP_MORE + (packets - 1) * overhead_bytes_;
 }
 
 // The next values of a connection, at most a packet.

@@ -20,7 +20,8 @@ class Connections
   public:
     // `hosts`: numbers of all members of the job.
     Connections(const PeerSetup &setup, const Scenario &scenario, uint32_t own, const std::vector<uint32_t> &hosts)
-        : s_(setup), overhead_bytes_(scenario.link.overhead_bytes), lossy_(scenario.loses()), own_(own), hosts_(hosts)
+        : s_(setup), overhead_bytes_(scenario.link.overhead_bytes), rate_(scenario.link.rate), lossy_(scenario.loses()),
+          own_(own), hosts_(hosts)
     {
     }
     uint32_t own() const { return own_; }
@@ -57,7 +58,7 @@ class Connections
     uint64_t wire_bytes(const Piece &piece) const;
 
     const PeerSetup s_;
-    const uint64_t overhead_bytes_;
+    const uint64_t overhead_bytes_, rate_;
     const bool lossy_;
     const uint32_t own_;
     const std::vector<uint32_t> &hosts_;

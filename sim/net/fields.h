@@ -56,6 +56,13 @@ class Fields
             wrong(name, "has to be a number from " + std::to_string(least) + " to " + std::to_string(most));
         return n;
     }
+    // false unless it says true.
+    bool flag(const char *name)
+    {
+        json_t *value = get(name);
+        if (value && !json_is_boolean(value)) wrong(name, "has to be true or false");
+        return json_is_true(value);
+    }
     std::string text(const char *name, const std::string &otherwise)
     {
         json_t *value = get(name);

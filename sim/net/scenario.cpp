@@ -149,7 +149,7 @@ void read_exchange(Fields &f, JobSetup &job)
     const bool around_switch = job.exchange == Exchange::SWITCH;
     for (const char *field : {"slots", "first_window", "priority"})
         if (!around_switch && f.get(field)) f.wrong(field, "is for jobs with exchange switch");
-    for (const char *field : {"payload_bytes", "window_bytes", "ratio", "ratio_back"})
+    for (const char *field : {"payload_bytes", "window_bytes", "ratio", "ratio_back", "engine_bit_s", "gather_first"})
         if (around_switch && f.get(field)) f.wrong(field, "is for jobs with another exchange than switch");
     if (job.exchange != Exchange::GROUP_RING && f.get("group"))
         f.wrong("group", "is for jobs with exchange group-ring");
@@ -161,6 +161,10 @@ void read_exchange(Fields &f, JobSetup &job)
     if (peer.window_bytes < peer.payload_bytes) f.wrong("window_bytes", "has to be payload_bytes or more");
     peer.ratio = f.real("ratio", 1, 1, 1000);
     peer.ratio_back = f.real("ratio_back", peer.ratio, 1, 1000);
+    peer.engine_rate = f.number("engine_bit_s", 0, 0, 1000000000000u);
+    const bool ring = job.exchange == Exchange::RING || job.exchange == Exchange::GROUP_RING;
+    if (ring && f.get("gather_first")) f.wrong("gather_first", "is for jobs with owners of blocks, not rings");
+    peer.gather_first = f.flag("gather_first");
 }
 
 JobSetup read_job(Fields f, size_t index)

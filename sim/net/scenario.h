@@ -47,7 +47,9 @@ struct PeerSetup {
     uint64_t group;            // ranks of a group (GROUP_RING)
     uint64_t payload_bytes;    // of values that travel as one packet
     uint64_t window_bytes;     // of values that a connection may have under way
-    double ratio, ratio_back;  // of values, of their sums
+    double ratio, ratio_back;  // by which NICs compress values, and their sums
+    uint64_t engine_rate;      // of values that a NIC compresses, bit/s; 0: as fast as need be
+    bool gather_first;         // an owner sends sums when it has all of its block
 };
 
 struct JobSetup {

@@ -10,7 +10,7 @@ namespace sim_net
 Shards::Shards(Connections &connections, const JobSetup &job, uint64_t weight, uint64_t total)
     : connections_(connections), ranks_(job.workers), owners_(job.exchange == Exchange::AGGREGATOR ? 1 : job.workers),
       first_owner_(job.exchange == Exchange::SERVERS ? job.workers : 0), weight_(weight), total_(total),
-      own_(connections.own())
+      own_(connections.own()), gather_first_(job.peer.gather_first)
 {
 }
 
@@ -18,6 +18,7 @@ void Shards::begin(uint64_t vector, uint64_t bytes)
 {
     vector_ = vector;
     bytes_ = bytes;
+    gathered_ = 0;
     const bool is_rank = own_ < ranks_;
     const uint64_t mine = owns() ? own_ - first_owner_ : 0, first = start_of(mine),
                    end = owns() ? start_of(mine + 1) : first;
@@ -41,8 +42,20 @@ void Shards::add(const Piece &piece)
     if (--unit.missing) return;
     whole(piece.bytes, unit.weight);
     Piece sum = piece;
-    sum.hop = 1;
     sum.weight = unit.weight;
+    if (!gather_first_) {
+        send_back(sum);
+        return;
+    }
+    if (++gathered_ < units_.size()) return;
+    sum.offset = start_of(own_ - first_owner_);
+    sum.bytes = start_of(own_ - first_owner_ + 1) - sum.offset;
+    send_back(sum);
+}
+
+void Shards::send_back(Piece sum)
+{
+    sum.hop = 1;
     sum.back = true;
     for (uint64_t i = 1; i <= ranks_; i++) {
         const uint64_t rank = (own_ + i) % ranks_;

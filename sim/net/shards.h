@@ -27,13 +27,16 @@ class Shards : public Summing
     uint64_t start_of(uint64_t owner) const { return bytes_ / 4 * owner / owners_ * 4; }
     bool owns() const { return own_ >= first_owner_ && own_ < first_owner_ + owners_; }
     void add(const Piece &piece);
+    void send_back(Piece sum);
     void whole(uint64_t bytes, uint64_t weight);
 
     Connections &connections_;
     const uint64_t ranks_, owners_, first_owner_, weight_, total_, own_;
+    const bool gather_first_;
     uint64_t vector_ = 0, bytes_ = 0;
     uint64_t awaited_ = 0;  // bytes that are to become whole here
     std::vector<Unit> units_;
+    uint64_t gathered_ = 0;  // of them that are whole
 };
 
 }  // namespace sim_net

@@ -62,7 +62,8 @@ class TcpSender
 class TcpReceiver
 {
   public:
-    // Takes a packet, and appends to `out` what is in order now. @return the first number that lacks
+    // Takes a packet, and appends to `out` what is in order now. @return the first number that is
+    // missing
     uint64_t take(const Piece &piece, std::vector<Piece> &out);
 
   private:

@@ -151,6 +151,16 @@ for ratios in '"ratio": 4' '"ratio": 4, "ratio_back": 1'; do
     *) close r.json "6 * (2000 + 2 * 361.6)" ;;
     esac
 done
+# An engine of half the link's rate: 1448 bytes of values take as long as 2896.
+echo '{"jobs": [{"exchange": "ring", "workers": 4, "values": 1448, "ratio": 4, "engine_bit_s": 5000000000}]}' >engine.json
+sim engine.json >r.json
+close r.json "6 * (2000 + 2 * 0.8 * (2896 + 90))"
+# An aggregator that has all first: twelve packets come, then four go to each of three.
+jq '.jobs[0].gather_first = true' worker-aggregator.json >first.json
+sim first.json >r.json
+close r.json "2 * (11 * 1230.4 + 4460.8)"
+jq '.jobs[0].gather_first = true' ring.json >wrong.json
+expect 1 "gather_first is for jobs with owners" "$GRADNIC" sim net wrong.json
 # Stragglers, several vectors, parts that are not equal. Each sum is checked.
 for name in ring direct worker-aggregator servers; do
     jq '.jobs[0] += {"workers": 5, "values": 100003, "vectors": 3, "straggle_ns": 50000, "window_bytes": 3000}' "$name.json" >p.json
