@@ -4,6 +4,7 @@ import glob
 
 import numpy as np
 
+import inceptionn_trainings
 from model import COMPUTED, MEASURED, Figure, Plot, Result, Row, missing
 
 NETWORKS = ("alexnet", "hdc", "resnet50", "vgg16")
@@ -55,33 +56,8 @@ def fig3b(run):
                   "step, too.")
 
 
-def train(run, *options):
-    return run.json("train", "-N", 4, "--steps", STEPS if not run.full else 450, "--data", run.data(), *options)
-
-
-def accuracies(run):
-    """The final accuracy, in percent, of each way to compress."""
-    found = {"not compressed": 100 * train(run, "-p", "none")["accuracy"]}
-    for bound in BOUNDS:
-        found[f"paper 2^-{bound}"] = 100 * train(run, "-p", "paper", "-k", bound)["accuracy"]
-    for profile, bound in (("paper", 10), *(("dense", bound) for bound in BOUNDS)):
-        said = train(run, "-p", profile, "-k", bound, "--feedback")
-        found[f"{profile} 2^-{bound}, error feedback"] = 100 * said["accuracy"]
-    return found
-
-
 TRAINED = {"network": "HDC, five layers of 500", "data": "8 x 8 digits of UCI", "workers": 4,
            "steps": "150 (--full: 450)"}
-
-
-def fig4(run):
-    found = accuracies(run)
-    rows = [Row(name, accuracy, "%") for name, accuracy in found.items()]
-    names = [name.replace(", error feedback", " +") for name in found]
-    return Result(rows, Plot("bars", names, {"accuracy": list(found.values())}, "+: error feedback", "accuracy, %"),
-                  TRAINED, "The paper's codec drops what is below its bound, and nearly all of these gradients is. So "
-                  "nothing is learned in so few steps without error feedback. The paper has ImageNet and MNIST, and "
-                  "also cuts bits. Cutting bits is not in gradnic, so those bars are missing.", [1])
 
 
 def dumps(run):
@@ -112,17 +88,6 @@ def ratios(run):
     said = run.json("ratio", "-p", "all", "-k", ",".join(map(str, BOUNDS)), "--", *dumps(run)[0])
     return {row["codec"] + (f" 2^-{row['bound_exp']}" if not row["lossless"] and "bound_exp" in row else ""): row["ratio"]
             for row in said["total"]["results"]}
-
-
-def fig7(run):
-    found = {name: ratio for name, ratio in ratios(run).items()
-             if name.split(":")[0].split()[0] in ("zstd", "lz4", "snappy", "zlib", "zfp")}
-    found = {name: ratio for name, ratio in found.items() if "2^-" not in name or name.endswith("2^-10")}
-    rows = [Row(name, ratio, "x") for name, ratio in found.items()]
-    return Result(rows, Plot("bars", list(found), {"ratio": list(found.values())}, "", "ratio"),
-                  {**TRAINED, "gradients": "after a third of the steps"},
-                  "Ratios alone: lossless compressors gain little on gradients. The paper has times of training with "
-                  "Snappy and SZ, and those are not measured here.", [1])
 
 
 def fig14(run):
@@ -177,12 +142,12 @@ FIGURES = [
     missing("inceptionn-fig1", "Fig. 1", "organisations", "a picture without numbers: docs/collectives.md has them all"),
     Figure("inceptionn-fig3a", "Fig. 3a", "sizes of networks", COMPUTED, fig3a, checked=True),
     Figure("inceptionn-fig3b", "Fig. 3b, Table II", "share of communication", COMPUTED, fig3b, checked=True),
-    Figure("inceptionn-fig4", "Fig. 4", "accuracy with compressed gradients", MEASURED, fig4),
+    inceptionn_trainings.TABLE2,
+    inceptionn_trainings.FIG4,
     Figure("inceptionn-fig5", "Fig. 5", "values of gradients", MEASURED, fig5),
-    Figure("inceptionn-fig7", "Fig. 7", "compressors in software", MEASURED, fig7),
+    inceptionn_trainings.FIG7,
     Figure("inceptionn-fig12", "Fig. 12", "time of a step", COMPUTED, fig12),
-    missing("inceptionn-fig13", "Fig. 13", "time to the same accuracy",
-            "gradnic demo measures it on emulated links; this command does not start it yet"),
+    inceptionn_trainings.FIG13,
     Figure("inceptionn-fig14", "Fig. 14, Table III", "ratios", MEASURED, fig14),
     Figure("inceptionn-fig15", "Fig. 15", "4 to 8 nodes", COMPUTED, fig15, checked=True),
 ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a figure is, and what comes out of it."""
+import statistics
 from dataclasses import dataclass, field
 
 # How a number comes about.
@@ -17,6 +18,8 @@ class Row:
     unit: str = ""
     low: float = None  # over seeds
     high: float = None
+    exact: bool = False  # arithmetic within a measured figure
+    timed: bool = False  # it follows from times on this machine, which vary with what else it does
 
 
 @dataclass
@@ -63,3 +66,8 @@ def missing(name, number, title, reason):
 def over_seeds(what, values, unit=""):
     """A row of the mean over seeds, with its spread."""
     return Row(what, sum(values) / len(values), unit, min(values), max(values))
+
+
+def timed(what, values, unit=""):
+    """A row of the median of measured times, or of what follows from them, with their spread."""
+    return Row(what, statistics.median(values), unit, min(values), max(values), timed=True)

@@ -88,23 +88,44 @@ def wrapped(text, width=98):
     return [*lines, line]
 
 
-def document(paper, made, full, known):
-    """A page of docs/results."""
-    lines = [f"# {PAPERS[paper]}", "", *wrapped(f"Written by `gradnic figures {'--full' if full else '--quick'}`. "
+def section(figure, result, full, known):
+    """Lines of one figure."""
+    lines = [f"## {figure.number}: {figure.title}", ""]
+    if result is None:
+        return [*lines, *wrapped(f"Not made: {figure.reason}."), ""]
+    seeds = f", seeds {', '.join(map(str, result.seeds))}" if result.seeds else ""
+    lines += [f"`gradnic figures{' --full' if full else ''} {figure.name}`, {figure.kind}{seeds}.", "",
+              "| | ours | published |", "| --- | --- | --- |"]
+    lines += [f"| {row.what} | {ours(row)} | {published(known.get(figure.name, {}).get(row.what))} |"
+              for row in result.rows]
+    lines += ["", *wrapped(result.why), "", "| parameter | |", "| --- | --- |"]
+    return [*lines, *(f"| {key} | {value} |" for key, value in result.parameters.items()), ""]
+
+
+def sections_of(text):
+    """The sections of a page that was written before: heading and lines."""
+    found, heading = {}, None
+    for line in text.splitlines():
+        if line.startswith("## "):
+            heading = line
+            found[heading] = []
+        if heading:
+            found[heading].append(line)
+    return found
+
+
+def document(paper, figures, made, full, known, before):
+    """A page of docs/results. Figures that were not made now stay as they were."""
+    lines = [f"# {PAPERS[paper]}", "", *wrapped("Written by `gradnic figures --pages docs/results`. "
                                                "[What simulated, computed and measured mean](../figures.md)."), ""]
-    for figure, result in made:
+    results = {figure.name: result for figure, result in made}
+    kept = sections_of(before)
+    for figure in figures:
+        heading = f"## {figure.number}: {figure.title}"
         if figure.paper != paper:
             continue
-        lines += [f"## {figure.number}: {figure.title}", ""]
-        if result is None:
-            lines += [*wrapped(f"Not made: {figure.reason}."), ""]
-            continue
-        seeds = f", seeds {', '.join(map(str, result.seeds))}" if result.seeds else ""
-        lines += [f"`gradnic figures {figure.name}`, {figure.kind}{seeds}.", "", "| | ours | published |",
-                  "| --- | --- | --- |"]
-        lines += [f"| {row.what} | {ours(row)} | {published(known.get(figure.name, {}).get(row.what))} |"
-                  for row in result.rows]
-        lines += ["", *wrapped(result.why), ""]
-        lines += ["| parameter | |", "| --- | --- |"]
-        lines += [*(f"| {key} | {value} |" for key, value in result.parameters.items()), ""]
+        if figure.name in results:
+            lines += section(figure, results[figure.name], full, known)
+        elif heading in kept:
+            lines += [*"\n".join(kept[heading]).rstrip().split("\n"), ""]
     return "\n".join(lines).rstrip() + "\n"

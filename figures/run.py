@@ -3,20 +3,29 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
+import daemons
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-class Failed(Exception):
-    """A command failed: its last line."""
+Failed = daemons.Failed  # a command failed: its last line
+
+
+def _as_json(words):
+    """The same command, with options for JSON behind its name."""
+    name = 2 if words[0] == "bench" else 1
+    return [*words[:name], "--json", "-q", *words[name:]]
 
 
 class Run:
-    def __init__(self, full, quiet):
-        self.full, self.quiet = full, quiet
+    def __init__(self, full, quiet, images=None):
+        """`images`: a folder of MNIST's four files. None: the digits that come with gradnic."""
+        self.full, self.quiet, self.images = full, quiet, images
         self.seeds = [1, 2, 3] if full else [1]
         self.commands = []  # of the figure that is made
         self._program = os.environ.get("GRADNIC", "gradnic")
@@ -24,13 +33,35 @@ class Run:
         self._folder = tempfile.TemporaryDirectory(prefix="gradnic-figures-")
         self.folder = pathlib.Path(self._folder.name)
 
+    def switch(self, *options):
+        """A real switch or parameter server on loopback. Its with-statement gives the address."""
+        self._note(" ".join(["gradnic switch", *map(str, options)]))
+        return daemons.running(self._program, self.folder, *options)
+
+    def over_switch(self, words, *options):
+        """What `gradnic WORDS --switch ...` says, over a switch that is started for it."""
+        key = ("switch", *options, *map(str, words))
+        self._note("gradnic " + " ".join(map(str, words)) + " --switch HOST:PORT")
+        if key not in self._known:
+            with self.switch(*options) as address:
+                self._known[key] = self._ask(_as_json([*words, "--switch", address]))
+        return self._known[key]
+
+    def together(self, commands):
+        """What commands say that run at the same time."""
+        for words in commands:
+            self._note("gradnic " + " ".join(map(str, words)) + " &")
+        begun = [self._begin(_as_json(words)) for words in commands]
+        ends = [process.communicate() for process in begun]
+        return [self._said(process.returncode, *end) for process, end in zip(begun, ends)]
+
     def json(self, *arguments):
         """What `gradnic ARGUMENTS --json` says."""
         words = [str(word) for word in arguments]
         self._note("gradnic " + " ".join(word.replace(str(self.folder), "OUT") for word in words))
         known = self._known.get(tuple(words))
         if known is None:
-            known = self._known[tuple(words)] = self._ask([words[0], "--json", "-q", *words[1:]])
+            known = self._known[tuple(words)] = self._ask(_as_json(words))
         return known
 
     def simulate(self, scenario, seed, about):
@@ -51,6 +82,8 @@ class Run:
 
     def data(self):
         """The folder of the digits."""
+        if self.images:
+            return self.images
         for folder in (HERE.parent / "tests/data", HERE.parent / "data"):
             if (folder / "digits-train-images-idx3-ubyte.gz").exists():
                 return folder
@@ -61,12 +94,21 @@ class Run:
             print(text, file=sys.stderr, flush=True)
 
     def _note(self, command):
+        command = re.sub(rf"{re.escape(daemons.ADDRESS)}:\d+", "HOST:PORT", command)  # other ports each time
         if command not in self.commands:
             self.commands.append(command)
 
     def _ask(self, words):
-        done = subprocess.run([self._program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, check=False)
-        if done.returncode:
-            raise Failed((done.stderr.strip().splitlines() or ["gradnic failed and said nothing"])[-1])
-        return json.loads(done.stdout)
+        process = self._begin(words)
+        out, errors = process.communicate()
+        return self._said(process.returncode, out, errors)
+
+    def _begin(self, words):
+        return subprocess.Popen([self._program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+
+    @staticmethod
+    def _said(status, out, errors):
+        if status:
+            raise Failed((errors.strip().splitlines() or ["gradnic failed and said nothing"])[-1])
+        return json.loads(out)

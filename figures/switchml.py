@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of SwitchML (Sapio et al., NSDI 2021)."""
-from model import COMPUTED, SIMULATED, Figure, Plot, Result, Row, missing, over_seeds
+import switchml_trainings
+from model import COMPUTED, MEASURED, SIMULATED, Figure, Plot, Result, Row, over_seeds, timed
 
 HEADER, ETHERNET = 32, 66  # bytes: of a chunk (docs/switch.md); Ethernet with its gap, IP, UDP
 LOSSES = (0, 0.0001, 0.001, 0.01)
+PACKET_BITS = 8 * (4 * 256 + HEADER + ETHERNET) / 256  # of a link's time, for each value
 SAMPLE_MS = 5
 LINKS = "10 Gbit/s, 1 us each way"
 
@@ -111,8 +113,74 @@ def types(run):
                   "Twice as many values fill the same packets.", [1])
 
 
+def table1(run):
+    """Bytes and compute time of a step, and how much of a step an exchange takes."""
+    rows, bars = [], {"10 Gbit/s": [], "100 Gbit/s": []}
+    names = ("alexnet", "vgg16", "resnet50", "bert-large")
+    for name in names:
+        network = run.network(name)
+        bits = 32 * sum(layer["values"] for layer in network["layers"])
+        compute = 6 * network["samples"] * sum(layer["macs"] for layer in network["layers"]) / 16e12
+        rows.append(Row(f"{name}: gradient", bits / 8e6, "MB"))
+        for gigabits in (10, 100):
+            exchange = bits * PACKET_BITS / 32 / (gigabits * 1e9)
+            part = 100 * exchange / (exchange + compute)
+            bars[f"{gigabits} Gbit/s"].append(part)
+            rows.append(Row(f"{name}: communication at {gigabits} Gbit/s", part, "%"))
+    return Result(rows, Plot("bars", list(names), bars, "", "communication, % of a step"),
+                  {"exchange": "one way of a worker's link, as a switch needs it", "overlap": "none",
+                   "compute time": "6 floating-point operations for each multiplication of a forward pass, 16 TFLOP/s"},
+                  "Compute times are assumed, not measured on the paper's GPUs, so shares of a step may differ much. "
+                  "The order of networks follows from bytes and operations alone.")
+
+
+# Bits of a worker's link for one value in one exchange of n workers, one way.
+ONE_HOST = {"switch, or a dedicated parameter server": "switch",
+            "colocated parameter servers": "direct", "ring": "ring",
+            "one worker is the parameter server": "worker-aggregator"}
+
+
+def on_links(workers):
+    packet = PACKET_BITS
+    both_ways = 2 * (workers - 1) / workers  # each is a worker and a server for a part of the values
+    return {"switch": packet, "dedicated parameter servers": packet, "colocated parameter servers": packet * both_ways,
+            "ring": 32 * both_ways, "one worker is the parameter server": packet * (workers - 1)}
+
+
+def fig3(run):
+    """Elements a second: arithmetic at two rates, and what processes of one machine reach."""
+    workers, ranks, megabytes = 8, 4, 16
+    rows, bars = [], {}
+    for gigabits in (10, 100):
+        rates = {name: gigabits * 1e3 / bits for name, bits in on_links(workers).items()}
+        rows += [Row(f"{gigabits} Gbit/s: {name}", rate, "million", exact=True) for name, rate in rates.items()]
+        bars[f"{gigabits} Gbit/s"] = list(rates.values())
+    rows.append(Row("colocated beside a switch", on_links(workers)["switch"] /
+                    on_links(workers)["colocated parameter servers"], "x", exact=True))
+    command = ["bench", "allreduce", "-N", ranks, "-b", f"{megabytes}M", "-e", f"{megabytes}M", "-n", 5, "-w", 1,
+               "-c", 0, "-p", "none"]
+    for name, algorithm in ONE_HOST.items():
+        run.say(f"  {name}")
+        words = [*command, "--algorithm", algorithm]
+        if algorithm == "switch":
+            said = run.over_switch(words)
+        else:
+            said = run.json(*words, "--no-shared-memory")
+        row = said["results"][0]
+        rate = [row["count"] / row[time] for time in ("time_us", "time_max_us", "time_min_us")]  # millions
+        rows.append(timed(f"this machine: {name}", sorted(rate), "million"))
+    return Result(rows, Plot("bars", list(on_links(workers)), bars, "", "elements a second, million", log_y=True),
+                  {"links": f"arithmetic, {workers} workers, packets of 256 values",
+                   "this machine": f"{ranks} workers over loopback, {megabytes} MiB, median of five",
+                   "dedicated parameter servers": "as many machines as workers; each adds a part of the values"},
+                  "Dedicated servers reach a switch's rate with twice the machines. Colocated ones share the workers' "
+                  "links, so they reach about half, as in the paper. On one machine processors are the limit: our "
+                  "switch is software there, as a dedicated server is.")
+
+
 def gains(run):
-    """Ring and sums in the network, with compute times of an assumed processor."""
+    """Ring, sums in the network and sparse or small encodings, with compute times of an assumed
+    processor."""
     workers, rate = 8, 10e9
     rows, bars = [], {"4 TFLOP/s": [], "16 TFLOP/s": []}
     names = ("alexnet", "vgg16", "resnet50", "bert-large")
@@ -125,24 +193,29 @@ def gains(run):
             compute = flop / (tera * 1e12)
             bars[f"{tera} TFLOP/s"].append((compute + ring) / (compute + switch))
         rows.append(Row(f"{name}: gain over the ring, 16 TFLOP/s", bars["16 TFLOP/s"][-1], "x"))
+        if name == "vgg16":  # each worker's encoding goes to all others; choosing and rounding cost nothing
+            for encoding, ratio in (("Top-k 1 %", 50), ("Top-k 10 %", 5), ("4 bits", 8)):
+                exchange = bits / ratio / rate * (workers - 1)
+                rows.append(Row(f"{name}: {encoding} over the ring, 16 TFLOP/s",
+                                (compute + ring) / (compute + exchange), "x"))
     return Result(rows, Plot("bars", list(names), bars, "", "gain over a ring at 10 Gbit/s"),
                   {"workers": workers, "links": "10 Gbit/s", "overlap": "none",
                    "compute time": "6 floating-point operations for each multiplication of a forward pass"},
                   "A ring at the links' full rate is at most 1.75 times slower. The paper's rings are slower than "
-                  "their links: its largest gains are over Gloo and NCCL on TCP.")
+                  "their links: its largest gains are over Gloo and NCCL on TCP. With Top-k and 4 bits each worker's encoding "
+                  "goes to all others. Choosing and rounding cost nothing here; switchml-fig2 measures them.")
 
 
 FIGURES = [
-    missing("switchml-fig2", "Fig. 2", "accuracy over time", "gradnic demo measures training over a switch; this "
-            "command does not start its daemons yet"),
-    missing("switchml-fig3", "Fig. 3", "elements a second, parameter servers",
-            "dedicated and colocated parameter servers that sum without a switch are not built"),
+    Figure("switchml-table1", "Table 1", "networks", COMPUTED, table1, checked=True),
+    switchml_trainings.FIG2,
+    Figure("switchml-fig3", "Fig. 3", "elements a second, parameter servers", MEASURED, fig3),
     Figure("switchml-table2", "Table 2, Fig. 4 and 5", "gain over a ring", COMPUTED, gains, checked=True),
     Figure("switchml-fig6", "Fig. 6", "inflation by loss", SIMULATED, fig6),
     Figure("switchml-fig7", "Fig. 7", "packets over time under loss", SIMULATED, fig7),
     Figure("switchml-fig8", "Fig. 8", "packet sizes and headers", COMPUTED, fig8, checked=True),
     Figure("switchml-fig9", "Fig. 9", "workers", SIMULATED, fig9),
-    missing("switchml-fig10", "Fig. 10, Table 4", "accuracy with other types", "as switchml-fig2"),
+    switchml_trainings.FIG10,
     Figure("switchml-fig12", "Fig. 11 and 12", "types of values", SIMULATED, types, checked=True),
     Figure("switchml-pool", "Appendix C", "size of the pool", SIMULATED, pool, checked=True),
 ]

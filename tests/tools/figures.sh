@@ -22,17 +22,43 @@ jq -e '.figures[] | select(.name == "switchml-pool") | .seeds == [1] and (.comma
 
 # The same again, and documents.
 mkdir pages
-"$GRADNIC" figures -q -f -o out2 --pages pages switchml-fig12 dsa-fig5
+"$GRADNIC" figures -q -f -o out2 --pages pages switchml-fig12 inceptionn-fig1
 jq '.figures[] | select(.name == "switchml-fig12")' out/figures.json >first.json
 jq '.figures[] | select(.name == "switchml-fig12")' out2/figures.json >second.json
 same first.json second.json
 grep -q '| halves beside int32 | 1.997 x | 2 |' pages/switchml.md || fail "$(cat pages/switchml.md)"
-grep -q 'Not made: ' pages/dsa.md || fail "a document says nothing of what is missing"
+grep -q 'Not made: ' pages/inceptionn.md || fail "a document says nothing of what is missing"
+# Figures that are not made then stay in the documents, in the papers' order.
+"$GRADNIC" figures -q -f -o out2 --pages pages switchml-fig8
+[ "$(grep '^## ' pages/switchml.md | cut -d : -f 1)" = '## Fig. 8
+## Fig. 11 and 12' ] || fail "$(grep '^## ' pages/switchml.md)"
+grep -q '| halves beside int32 | 1.997 x | 2 |' pages/switchml.md || fail "a figure is gone: $(cat pages/switchml.md)"
 
 expect 1 "figures.json: exists" "$GRADNIC" figures -q -o out switchml-fig8
 expect 1 "there is no figure 'fig8'" "$GRADNIC" figures fig8
 expect 2 "contradict" "$GRADNIC" figures --quick --full
 expect 2 "" "$GRADNIC" figures --quik
+# Real daemons: a switch that is started, and one that does not start.
+"$GRADNIC" figures -q -f -o out4 switchml-fig3
+jq -e '.figures[0].rows | map(select(.what | startswith("this machine"))) | length == 4 and all(.ours > 0.1)' out4/figures.json >/dev/null ||
+    fail "$(jq -c '.figures[0].rows' out4/figures.json)"
+jq -e '.figures[0].commands | any(startswith("gradnic bench allreduce") and endswith("--switch HOST:PORT"))' out4/figures.json >/dev/null ||
+    fail "$(jq -c '.figures[0].commands' out4/figures.json)"
+cat >fake <<'FAKE'
+#!/bin/bash
+[ "$1" != switch ] || { echo "no room for a switch" >&2; exit 1; }
+[[ " $* " != *" snappy "* ]] || { echo "gradnic train: snappy was not found when gradnic was built" >&2; exit 2; }
+words=()
+for word; do words+=("$([ "$word" = 40 ] && echo 2 || echo "$word")"); done # fewer steps
+exec "$REAL" "${words[@]}"
+FAKE
+chmod +x fake
+export REAL=$GRADNIC
+GRADNIC=$PWD/fake expect 1 "gradnic switch did not start: no room for a switch" "$SOURCE/figures/paper-figures" --quiet --output out5 switchml-fig3
+# What this build has no library for is left out, and said.
+GRADNIC=$PWD/fake "$SOURCE/figures/paper-figures" --quiet --output out6 inceptionn-fig7
+jq -e '.figures[0] | (.rows | any(.what | startswith("snappy")) | not) and (.why | contains("Not there when gradnic was built: snappy"))' out6/figures.json >/dev/null ||
+    fail "$(jq -c '.figures[0]' out6/figures.json)"
 # A number outside of its band is named.
 mkdir -p copy/scripts
 cp -r "$SOURCE/figures" copy/

@@ -13,7 +13,7 @@
 #include "tools/kit/parse.h"
 #include "tools/kit/result_options.h"
 
-enum { OPT_LIST = 0x100, OPT_QUICK, OPT_FULL, OPT_CHECKED, OPT_COMPARE, OPT_KEEP, OPT_PAGES };
+enum { OPT_LIST = 0x100, OPT_QUICK, OPT_FULL, OPT_CHECKED, OPT_COMPARE, OPT_KEEP, OPT_PAGES, OPT_DATA };
 
 static const char doc[] =
     "Makes the figures and tables of INCEPTIONN, SwitchML and DSA again, with gradnic's own code: measured on this "
@@ -33,10 +33,15 @@ static const struct argp_option table[] = {
     {"quick", OPT_QUICK, 0, 0,
      "one seed, short trainings: under ten minutes for all on 2 cores; this is what happens without --full", 0},
     {"full", OPT_FULL, 0, 0, "three seeds, longer trainings and vectors", 0},
+    {"data", OPT_DATA, "DIR", 0,
+     "folder with MNIST's four files, to train on (default the digits that come with gradnic)", 0},
     {"checked", OPT_CHECKED, 0, 0, "only those that gradnic's own tests make each time", 0},
     {0, 0, 0, 0, "Output:", 2},
     {"output", 'o', "DIR", 0, "folder for the results: figures.html and figures.json (default figures)", 0},
-    {"pages", OPT_PAGES, "DIR", 0, "also write a document a paper there: inceptionn.md, switchml.md, dsa.md", 0},
+    {"pages", OPT_PAGES, "DIR", 0,
+     "also write a document a paper there: inceptionn.md, switchml.md, dsa.md. Figures that are not made now stay as "
+     "they are there",
+     0},
     {"compare", OPT_COMPARE, 0, 0, "compare with the stored bands; exit status 1 when a number is outside of its band",
      0},
     {"keep", OPT_KEEP, 0, 0, "store bands around what came out, in bands.json beside the script", 0},
@@ -69,7 +74,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         else if (key == 'f' || key == 'q')
             hand_over(o, key == 'f' ? "--force" : "--quiet");
         else
-            hand_over(o, key == 'o' ? "--output" : "--pages");
+            hand_over(o, key == 'o' ? "--output" : key == OPT_DATA ? "--data" : "--pages");
         if (arg) hand_over(o, arg);
         return 0;
     }
