@@ -8,6 +8,7 @@
 #include <gradnic/worker.h>
 
 #include "net/clock.h"
+#include "net/tcp.h"
 #include "ring/address.h"
 #include "ring/bootstrap/roster.h"
 #include "ring/bootstrap/terms.h"
@@ -437,6 +438,16 @@ START_TEST(slots_of_a_pool)
     ck_assert_uint_eq(gn_pool_slots(0, rate, 1500, 512), 512);
     ck_assert_uint_eq(gn_pool_slots(ms, 0, 1500, 512), 512);
     ck_assert_uint_eq(gn_pool_of(-1, 1500, 512), 512);
+    // Loopback has no speed.
+    gn_endpoint here = {.port = 0};
+    ck_assert(gn_ip_parse("127.0.0.1", &here.ip));
+    int listener = gn_tcp_listen(&here, false, 0);
+    ck_assert_int_ge(listener, 0);
+    int fd = gn_tcp_connect(&here, NULL, 0);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_uint_eq(gn_pool_of(fd, 1500, 512), 512);
+    gn_close(&fd);
+    gn_close(&listener);
 }
 END_TEST
 
