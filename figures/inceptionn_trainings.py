@@ -109,9 +109,9 @@ def fig7(run):
                    "ratio": "of both ways; sums come back as they are",
                    "times": "median of three trainings; all workers share this machine's processors"},
                   "Lossless compressors gain next to nothing on gradients, and their time comes on top, as in the "
-                  "paper. Snappy loses less than there, beside 10 Gbit/s, because processors are faster now. SZ is "
-                  "not in Debian: zfp stands for it, and loses as much as SZ. gradnic's rows do all that a NIC does, "
-                  "packet by packet, in software. NICs in hardware would take none of that time." + note, rounds)
+                  "paper. Snappy loses less than there, because processors are faster beside 10 Gbit/s now. SZ is "
+                  "not in Debian: zfp stands for it, and loses no less than SZ did. gradnic's rows do all that a NIC "
+                  "does, packet by packet, in software. NICs in hardware would take none of that time." + note, rounds)
 
 
 EXCHANGES = {
@@ -154,10 +154,11 @@ def fig13(run):
                   {**{key: trainings.about(run)[key] for key in ("data", "workers")}, "steps": REACH_STEPS,
                    "network": "HDC, five layers of 500", "links (modelled)": f"{RATE}, NICs in software",
                    "INC+C": "paper 2^-10 with error feedback"},
-                  "The paper's codec needs a few more steps, each takes a part of the time, and the gain is as "
-                  "published. dense needs no more steps than no compression. WA+C gains no time: sums come back as "
-                  "they are, while gradients go up, and the way back is the limit. The paper has no error feedback, "
-                  "and as many epochs as that takes." + note, run.seeds)
+                  "The paper's codec needs more steps, as it needs more epochs there, and each takes a part of the "
+                  "time. dense needs fewer of both. NICs are software here, and share processors with the workers: "
+                  "that is why INC+C gains less than published, and less the busier this machine is. WA+C gains no "
+                  "time: sums come back as they are, while gradients go up, and the way back is the limit. The paper "
+                  "has no error feedback." + note, run.seeds)
 
 
 FIG4, TABLE2, FIG7, FIG13 = (
