@@ -7,7 +7,8 @@
 `default_nettype none
 
 module frame_assemble #(
-    parameter LOG2 = 10  // beats of frame_store and of result_store: 2^LOG2
+    parameter LOG2 = 10,         // beats of frame_store: 2^LOG2
+    parameter RESULT_LOG2 = LOG2  // of result_store; at least LOG2
 ) (
     input  wire            clk,
     input  wire            rst,             // synchronous, active high
@@ -30,7 +31,7 @@ module frame_assemble #(
     input  wire [63:0]     s_shim,          // byte 0 in the lowest bits
     input  wire [16:0]     s_from,          // even
     input  wire [16:0]     s_bytes,
-    input  wire [LOG2-1:0] s_result_first,  // where its first beat is in result_store
+    input  wire [RESULT_LOG2-1:0] s_result_first,  // where its first beat is in result_store
     input  wire [16:0]     s_result_bytes,  // 0: none. Freed whether they leave or not
     input  wire [16:0]     s_tail,
     input  wire [1:0]      s_tail_bytes,
@@ -45,9 +46,9 @@ module frame_assemble #(
     input  wire [255:0]    frame_data,      // two cycles later
     output wire [LOG2:0]   frame_free,      // beats
     // result_store
-    output wire [LOG2-1:0] result_address,
+    output wire [RESULT_LOG2-1:0] result_address,
     input  wire [255:0]    result_data,     // two cycles later
-    output wire [LOG2:0]   result_free,     // beats
+    output wire [RESULT_LOG2:0] result_free,  // beats
 
     // frames: AXI4-Stream (source)
     output wire [255:0]    m_axis_tdata,
@@ -67,11 +68,12 @@ module frame_assemble #(
 
     // ---- the job, and beside it what frame_stamp makes of it
 
-    localparam JOB_WIDTH = 2*LOG2 + 17*5 + 2 + 64 + 15 + 6;
+    localparam JOB_WIDTH = LOG2 + RESULT_LOG2 + 17*5 + 2 + 64 + 15 + 6;
 
     wire                 take = s_valid && s_ready;
     wire                 unused_idle, unused_job_valid, j_valid, j_ready;
-    wire [LOG2-1:0]      j_first, j_result_first;
+    wire [LOG2-1:0]      j_first;
+    wire [RESULT_LOG2-1:0] j_result_first;
     wire [16:0]          j_length, j_from, j_bytes, j_result_bytes, j_tail;
     wire [1:0]           j_tail_bytes;
     wire [63:0]          j_shim;
@@ -114,13 +116,15 @@ module frame_assemble #(
 
     reg            p_valid = 1'b0;
     reg            p_drop, p_rewrite, p_verbatim, p_result, p_tail, p_tagged, p_six, p_tcp, p_shim_valid;
-    reg [LOG2-1:0] p_first, p_verbatim_first, p_result_first, p_tail_first;
+    reg [LOG2-1:0] p_first, p_verbatim_first, p_tail_first;
+    reg [RESULT_LOG2-1:0] p_result_first;
     reg [2:0]      p_header_more;
     reg [11:0]     p_verbatim_more, p_result_more;
     reg            p_tail_more;
     reg [4:0]      p_verbatim_lo, p_tail_lo;
     reg [5:0]      p_header_hi, p_verbatim_hi, p_result_hi, p_tail_hi;
-    reg [LOG2:0]   p_frame_beats, p_result_beats;
+    reg [LOG2:0]   p_frame_beats;
+    reg [RESULT_LOG2:0] p_result_beats;
     reg [6:0]      p_l4;
     reg [63:0]     p_shim, p_stamp;
 
@@ -152,7 +156,7 @@ module frame_assemble #(
             p_result_hi      <= {1'b0, result_last[4:0]} + 6'd1;
             p_tail_hi        <= {1'b0, tail_last[4:0]} + 6'd1;
             p_frame_beats    <= frame_round[LOG2+5:5];
-            p_result_beats   <= result_round[LOG2+5:5];
+            p_result_beats   <= result_round[RESULT_LOG2+5:5];
             p_l4             <= j_l4;
             p_tagged         <= j_tagged;
             p_six            <= j_six;
@@ -170,17 +174,19 @@ module frame_assemble #(
 
     reg            q_valid = 1'b0;
     reg            q_rewrite, q_verbatim, q_result, q_tail, q_tagged, q_six, q_tcp, q_shim_valid;
-    reg [LOG2-1:0] q_verbatim_first, q_result_first, q_tail_first;
+    reg [LOG2-1:0] q_verbatim_first, q_tail_first;
+    reg [RESULT_LOG2-1:0] q_result_first;
     reg [11:0]     q_verbatim_more, q_result_more;
     reg            q_tail_more;
     reg [4:0]      q_verbatim_lo, q_tail_lo;
     reg [5:0]      q_verbatim_hi, q_result_hi, q_tail_hi;
-    reg [LOG2:0]   q_frame_beats, q_result_beats;
+    reg [LOG2:0]   q_frame_beats;
+    reg [RESULT_LOG2:0] q_result_beats;
     reg [6:0]      q_l4;
     reg [63:0]     q_shim, q_stamp;
     // the piece, and of its part how many follow and where the last ends
     reg [1:0]      part_reg;
-    reg [LOG2-1:0] address_reg;
+    reg [RESULT_LOG2-1:0] address_reg;  // of a frame, only the low bits count
     reg [11:0]     more_reg;
     reg            part_last_reg;
     reg            last_part_reg;  // no part follows
@@ -198,17 +204,24 @@ module frame_assemble #(
     wire done  = q_valid && p_ready;
 
     assign p_ready        = step && fresh_reg;
-    assign frame_address  = address_reg;
+    assign frame_address  = address_reg[LOG2-1:0];
     assign result_address = address_reg;
 
-    reg [LOG2:0] frame_free_reg = {LOG2+1{1'b0}}, result_free_reg = {LOG2+1{1'b0}};
+    localparam OVER = RESULT_LOG2 - LOG2;
+    reg [LOG2:0]        frame_free_reg  = {LOG2+1{1'b0}};
+    reg [RESULT_LOG2:0] result_free_reg = {RESULT_LOG2+1{1'b0}};
     assign frame_free  = frame_free_reg;
     assign result_free = result_free_reg;
+
+    wire [RESULT_LOG2:0] p_first_wide          = {{OVER+1{1'b0}}, p_first};
+    wire [RESULT_LOG2:0] q_verbatim_first_wide = {{OVER+1{1'b0}}, q_verbatim_first};
+    wire [RESULT_LOG2:0] q_tail_first_wide     = {{OVER+1{1'b0}}, q_tail_first};
+    wire                 unused_wide = &{1'b0, p_first_wide, q_verbatim_first_wide, q_tail_first_wide};
 
     // the piece behind it
     reg [1:0]      next_part;
     reg            next_last_part;
-    reg [LOG2-1:0] next_address;
+    reg [RESULT_LOG2-1:0] next_address;
     reg [11:0]     next_more;
     reg [4:0]      next_lo;
     reg [5:0]      next_hi;
@@ -227,14 +240,14 @@ module frame_assemble #(
             // a frame that passes is one part
             next_part      = p_rewrite ? HEADER : VERBATIM;
             next_last_part = !p_rewrite || (!p_verbatim && !p_result && !p_tail);
-            next_address   = p_first;
+            next_address   = p_first_wide[RESULT_LOG2-1:0];
             next_more      = p_rewrite ? {9'd0, p_header_more} : p_verbatim_more;
             next_part_last = p_rewrite ? p_header_more == 3'd0 : p_verbatim_more == 12'd0;
             next_hi        = p_rewrite ? p_header_hi : p_verbatim_hi;
         end else if (part_last_reg && part_reg == HEADER && q_verbatim) begin
             next_part      = VERBATIM;
             next_last_part = !q_result && !q_tail;
-            next_address   = q_verbatim_first;
+            next_address   = q_verbatim_first_wide[RESULT_LOG2-1:0];
             next_more      = q_verbatim_more;
             next_part_last = q_verbatim_more == 12'd0;
             next_lo        = q_verbatim_lo;
@@ -249,7 +262,7 @@ module frame_assemble #(
         end else if (part_last_reg) begin
             next_part      = TAIL;
             next_last_part = 1'b1;
-            next_address   = q_tail_first;
+            next_address   = q_tail_first_wide[RESULT_LOG2-1:0];
             next_more      = {11'd0, q_tail_more};
             next_part_last = !q_tail_more;
             next_lo        = q_tail_lo;
@@ -259,7 +272,7 @@ module frame_assemble #(
 
     always @(posedge clk) begin
         frame_free_reg  <= done ? q_frame_beats : {LOG2+1{1'b0}};
-        result_free_reg <= done ? q_result_beats : {LOG2+1{1'b0}};
+        result_free_reg <= done ? q_result_beats : {RESULT_LOG2+1{1'b0}};
         if (step) begin
             go_reg        <= next_go;
             fresh_reg     <= !next_go || (next_part_last && next_last_part);
@@ -304,7 +317,7 @@ module frame_assemble #(
             go_reg          <= 1'b0;
             fresh_reg       <= 1'b1;
             frame_free_reg  <= {LOG2+1{1'b0}};
-            result_free_reg <= {LOG2+1{1'b0}};
+            result_free_reg <= {RESULT_LOG2+1{1'b0}};
         end
     end
 
@@ -451,8 +464,8 @@ module frame_assemble #(
         .m_axis_tready(m_axis_tready));
 
     generate
-        if (LOG2 < 2 || LOG2 > 11) begin : g_check
-            LOG2_must_be_2_to_11 error();
+        if (LOG2 < 2 || RESULT_LOG2 < LOG2 || RESULT_LOG2 > 11) begin : g_check
+            LOG2_must_be_2_to_11_and_RESULT_LOG2_LOG2_to_11 error();
         end
     endgenerate
 

@@ -12,6 +12,8 @@ module nic_rx #(
     parameter RULES       = 4,
     parameter BUFFER_LOG2 = 10, // 2^BUFFER_LOG2 beats of 32 bytes for frames, and as many for what
                                 // the engine makes; 4 to 11
+    parameter RESULT_LOG2 = BUFFER_LOG2,  // of what the engine makes: at least that. With one more,
+                                          // values as long as the buffer come at the full rate
     parameter SIDE_WIDTH  = 1   // bits that come with a frame and leave with it
 ) (
     input  wire                clk,
@@ -196,14 +198,14 @@ module nic_rx #(
         .s_axis_tvalid(v_valid), .s_axis_tready(v_ready), .m_axis_tdata(c_data), .m_axis_tkeep(c_keep), .m_axis_tlast(c_last),
         .m_axis_tuser(c_bad), .m_axis_tvalid(c_valid), .m_axis_tready(1'b1));
 
-    wire [LOG2-1:0] r_first, result_address;
+    wire [RESULT_LOG2-1:0] r_first, result_address;
     wire [16:0]     r_bytes;
     wire            r_kept, unused_bad, r_valid, r_ready;
     wire [15:0]     r_sum;
     wire [255:0]    result_data;
-    wire [LOG2:0]   result_free;
+    wire [RESULT_LOG2:0] result_free;
 
-    result_store #(.LOG2(LOG2)) results (
+    result_store #(.LOG2(RESULT_LOG2)) results (
         .clk(clk), .rst(rst), .reserve_bytes({1'b0, j_values, 2'd0}), .reserve_valid(clear && j_engine),
         .reserve_soon(reserve_soon), .reserve_ready(unused_reserve_ready),
         .s_data(c_data), .s_keep(c_keep), .s_last(c_last), .s_bad(c_bad), .s_valid(c_valid),
@@ -229,7 +231,8 @@ module nic_rx #(
 
     reg             o_valid = 1'b0;
     wire            o_ready;
-    reg [LOG2-1:0]  o_first, o_result_first;
+    reg [LOG2-1:0]  o_first;
+    reg [RESULT_LOG2-1:0] o_result_first;
     reg [16:0]      o_length, o_end, o_from, o_bytes, o_result_bytes, o_tail;
     reg [15:0]      o_lead, o_sum_result, o_sum_tail, o_wire_bytes, o_payload_bytes;
     reg [7:0]       o_payload;
@@ -295,7 +298,7 @@ module nic_rx #(
 
     wire a_valid, a_ready;
 
-    frame_assemble #(.LOG2(LOG2)) assemble (
+    frame_assemble #(.LOG2(LOG2), .RESULT_LOG2(RESULT_LOG2)) assemble (
         .clk(clk), .rst(rst), .s_first(o_first), .s_length(o_length), .s_drop(o_drop), .s_pass(o_pass), .s_tagged(o_tagged),
         .s_six(o_six), .s_tcp(o_tcp), .s_l4(o_l4), .s_payload(o_payload), .s_end(o_end), .s_shim_valid(1'b0), .s_shim(64'd0),
         .s_from(o_from), .s_bytes(o_bytes), .s_result_first(o_result_first), .s_result_bytes(o_result_bytes),

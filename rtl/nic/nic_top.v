@@ -10,6 +10,7 @@ module nic_top #(
     parameter RULES       = 4,  // 1..12
     parameter BUFFER_LOG2 = 10, // frames have at most 32 << BUFFER_LOG2 bytes, and a direction has
                                 // three memories of that size; 4..11
+    parameter RESULT_LOG2 = BUFFER_LOG2,  // as nic_rx says
     parameter TX_SIDE_WIDTH = 1,  // bits that come with a frame from the host, and leave with it
     parameter RX_SIDE_WIDTH = 1,  // the same from the wire
     parameter FRAME_MAX   = 1522  // longest frame that the DMA engine or the MAC hands over, without
@@ -105,7 +106,8 @@ module nic_top #(
         .event_payload_bytes(tx_payload_bytes), .event_wire_bytes(tx_wire_bytes), .event_dropped_bad(tx_bad),
         .event_dropped_long(tx_long));
 
-    nic_rx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .SIDE_WIDTH(RX_SIDE_WIDTH)) rx (
+    nic_rx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .RESULT_LOG2(RESULT_LOG2),
+             .SIDE_WIDTH(RX_SIDE_WIDTH)) rx (
         .clk(clk), .rst(rst), .cfg_bypass(rx_bypass), .cfg_rules(rules), .cfg_max_restored(max_restored),
         .s_axis_tdata(s_axis_wire_tdata), .s_axis_tkeep(s_axis_wire_tkeep), .s_axis_tlast(s_axis_wire_tlast),
         .s_axis_tuser(s_axis_wire_tuser), .s_axis_side(s_axis_wire_side), .s_axis_tvalid(s_axis_wire_tvalid), .s_axis_tready(s_axis_wire_tready),

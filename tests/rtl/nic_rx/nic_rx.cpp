@@ -25,6 +25,10 @@ namespace
 #define GN_RTL_LOG2 10
 #endif
 
+#ifndef GN_RTL_RESULT_LOG2
+#define GN_RTL_RESULT_LOG2 GN_RTL_LOG2  // as the parameter RESULT_LOG2
+#endif
+
 enum {
     RULES = 4,
     LONGEST = 32 << GN_RTL_LOG2,
@@ -399,6 +403,16 @@ void rates(Bench &b, Traffic &traffic)
             char what[80];
             snprintf(what, sizeof what, "1514 bytes restored, %s, k = %d", gn_profile_name(profile), k);
             many(what, 1514, &s, 400);
+        }
+    // A result and the next one have to fit: else one waits until the other has left. Where no
+    // third one fits, each begins late.
+    const bench::Setting longest{bench::profiles().back(), 10};
+    for (size_t bytes : {9014, 16300})
+        if (bytes < LONGEST && 2 * bytes <= 32u << GN_RTL_RESULT_LOG2) {
+            char what[80];
+            snprintf(what, sizeof what, "%zu bytes restored", bytes);
+            for (unsigned n = 0; n < 60; n++) b.send(traffic.sized(bytes, &longest));
+            b.rate(what, 3 * bytes <= 32u << GN_RTL_RESULT_LOG2 ? 0.97 : 0.93);
         }
     for (unsigned n = 0; n < 400; n++) {
         Bytes f = traffic.sized(1506, nullptr);
