@@ -7,6 +7,7 @@ PAPERS = {
     "inceptionn": "INCEPTIONN (Li et al., MICRO 2018)",
     "switchml": "SwitchML (Sapio et al., NSDI 2021)",
     "dsa": "DSA (Wang et al., arXiv 2201.06398)",
+    "calibration": "The simulator beside real programs",
 }
 
 

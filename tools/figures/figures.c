@@ -39,8 +39,8 @@ static const struct argp_option table[] = {
     {0, 0, 0, 0, "Output:", 2},
     {"output", 'o', "DIR", 0, "folder for the results: figures.html and figures.json (default figures)", 0},
     {"pages", OPT_PAGES, "DIR", 0,
-     "also write a document a paper there: inceptionn.md, switchml.md, dsa.md. Figures that are not made now stay as "
-     "they are there",
+     "also write a document a paper there: inceptionn.md, switchml.md, dsa.md, calibration.md. Figures that are not "
+     "made now stay as they are there",
      0},
     {"compare", OPT_COMPARE, 0, 0, "compare with the stored bands; exit status 1 when a number is outside of its band",
      0},
