@@ -27,6 +27,7 @@ class Run:
         """`images`: a folder of MNIST's four files. None: the digits that come with gradnic."""
         self.full, self.quiet, self.images = full, quiet, images
         self.seeds = [1, 2, 3] if full else [1]
+        self.draws = [1, 2, 3]  # seeds of simulations, which draw stragglers, losses and starts
         self.commands = []  # of the figure that is made
         self._program = os.environ.get("GRADNIC", "gradnic")
         self._known = {}
