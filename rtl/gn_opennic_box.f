@@ -42,6 +42,7 @@ wrap/axis_narrow.v
 wrap/axis_resize.v
 wrap/nic_port.v
 wrap/frame_fifo.v
+wrap/flow_lane.v
 wrap/frame_deal.v
 wrap/frame_collect.v
 wrap/axil_lanes.v

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deals frames of one stream to several lanes, each to the lane that has least to do. Each lane has
-// a FIFO ahead of it, so that frames can come faster than one lane takes them. What lane each frame
-// went to is told in order, for frame_collect.
+// Deals frames of one stream to several lanes, each to the lane that has least to do unless it is
+// told another. Each lane has a FIFO ahead of it, so that frames can come faster than one lane
+// takes them. What lane each frame went to is told in order, for frame_collect.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -22,6 +22,9 @@ module frame_deal #(
     input  wire [USER_WIDTH-1:0]         s_axis_tuser,
     input  wire                          s_axis_tvalid,
     output wire                          s_axis_tready,
+    // in a frame's first beat: it has to go to this lane (modulo LANES)
+    input  wire                          s_fixed,
+    input  wire [1:0]                    s_lane,
 
     // to lane i: bit i of a flag, or the i-th field
     output wire [LANES*DATA_WIDTH-1:0]   m_axis_tdata,
@@ -66,7 +69,9 @@ module frame_deal #(
                 end
     end
 
-    wire [LANES-1:0] lane = inside_reg ? last_reg : turn;  // of this beat
+    reg [LANES-1:0] fixed;
+    always @* for (i = 0; i < LANES; i = i + 1) fixed[i] = ({30'd0, s_lane} & (LANES - 1)) == i;
+    wire [LANES-1:0] lane = inside_reg ? last_reg : s_fixed ? fixed : turn;  // of this beat
     wire [LANES-1:0] room;
     reg              may_begin_reg = 1'b0;  // a frame more may be under way
     wire             may = inside_reg || may_begin_reg;

@@ -9,6 +9,8 @@
 module nic_lanes #(
     parameter LANES         = 2,    // 1, 2 or 4
     parameter DATA_WIDTH    = 512,  // one lane: 64 to 512; else 512
+    parameter STICKY        = 0,    // 1: all segments of a TCP connection go to one lane, so that it
+                                    // has seen the connection's SYN
     parameter TX_SIDE_WIDTH = 1,
     parameter RX_SIDE_WIDTH = 1,
     parameter PROFILES      = 7,    // these four as nic_top says
@@ -192,9 +194,20 @@ module nic_lanes #(
             wire             tx_valid, tx_ready, rx_valid, rx_ready;
             wire             unused_keep = &{1'b0, o_keep, i_keep};
 
-            frame_deal #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .USER_WIDTH(TX_USER), .LOG2(LOG2)) from_host (
+            wire [DATA_WIDTH-1:0] t_data;
+            wire [KEEP-1:0]       t_keep;
+            wire                  t_last, t_valid, t_ready, t_tcp;
+            wire [TX_USER-1:0]    t_user;
+            wire [1:0]            t_hash;
+
+            flow_lane #(.USER_WIDTH(TX_USER)) flow (
                 .clk(clk), .rst(rst), .s_axis_tdata(s_axis_host_tdata), .s_axis_tkeep(s_axis_host_tkeep), .s_axis_tlast(s_axis_host_tlast),
                 .s_axis_tuser({s_axis_host_side, s_axis_host_tuser}), .s_axis_tvalid(s_axis_host_tvalid), .s_axis_tready(s_axis_host_tready),
+                .m_axis_tdata(t_data), .m_axis_tkeep(t_keep), .m_axis_tlast(t_last), .m_axis_tuser(t_user), .m_axis_tvalid(t_valid),
+                .m_axis_tready(t_ready), .m_tcp(t_tcp), .m_hash(t_hash));
+            frame_deal #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .USER_WIDTH(TX_USER), .LOG2(LOG2)) from_host (
+                .clk(clk), .rst(rst), .s_axis_tdata(t_data), .s_axis_tkeep(t_keep), .s_axis_tlast(t_last),
+                .s_axis_tuser(t_user), .s_axis_tvalid(t_valid), .s_axis_tready(t_ready), .s_fixed(t_tcp && STICKY != 0), .s_lane(t_hash),
                 .m_axis_tdata(h_data), .m_axis_tkeep(h_keep), .m_axis_tlast(h_last), .m_axis_tuser(h_user), .m_axis_tvalid(h_valid),
                 .m_axis_tready(h_ready), .order_lane(tx_lane), .order_valid(tx_valid), .order_ready(tx_ready));
             frame_collect #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .SIDE_WIDTH(TX_SIDE_WIDTH), .LOG2(LOG2)) to_wire (
@@ -208,7 +221,7 @@ module nic_lanes #(
             frame_deal #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .USER_WIDTH(RX_USER), .LOG2(LOG2)) from_wire (
                 .clk(clk), .rst(rst), .s_axis_tdata(s_axis_wire_tdata), .s_axis_tkeep(s_axis_wire_tkeep), .s_axis_tlast(s_axis_wire_tlast),
                 .s_axis_tuser({s_axis_wire_side, s_axis_wire_tuser}), .s_axis_tvalid(s_axis_wire_tvalid), .s_axis_tready(s_axis_wire_tready),
-                .m_axis_tdata(w_data), .m_axis_tkeep(w_keep), .m_axis_tlast(w_last), .m_axis_tuser(w_user), .m_axis_tvalid(w_valid),
+                .s_fixed(1'b0), .s_lane(2'd0), .m_axis_tdata(w_data), .m_axis_tkeep(w_keep), .m_axis_tlast(w_last), .m_axis_tuser(w_user), .m_axis_tvalid(w_valid),
                 .m_axis_tready(w_ready), .order_lane(rx_lane), .order_valid(rx_valid), .order_ready(rx_ready));
             frame_collect #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .SIDE_WIDTH(RX_SIDE_WIDTH), .LOG2(LOG2)) to_host (
                 .clk(clk), .rst(rst), .s_axis_tdata(i_data), .s_axis_tlast(i_last), .s_axis_side(i_side), .s_axis_length(i_length),
