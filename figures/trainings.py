@@ -34,7 +34,7 @@ ABOUT = {
     "networks": "HDC: five layers of 500; CNN: convolutions of 16 and 32 channels, layers of 128 and 10",
     "data": "8 x 8 digits of UCI, 297 of them to test: one is 0.34 %",
     "workers": f"{WORKERS}, batches of 25",
-    "steps": "150 (--full: 450)",
+    "steps": "150 (--full: 300)",
     "+": "with error feedback",
 }
 
@@ -45,7 +45,7 @@ def about(run):
 
 
 def steps(run):
-    return 450 if run.full else 150
+    return 300 if run.full else 150
 
 
 def _options(run, network, seed):
