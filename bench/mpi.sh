@@ -6,7 +6,7 @@
 # a result and prints a table. It is also `bench/measure mpi`.
 #
 #   bench/mpi.sh [RESULT.json [SECONDS [BUILD]]]     build/mpi.json, 8 s a size, build/release
-#       IMB_OPENMPI, IMB_MPICH=IMB-MPI1     Intel's MPI Benchmarks, built with that MPI: they run, too
+#       IMB_OPENMPI, IMB_MPICH=IMB-MPI1     Intel's MPI Benchmarks, built with it: they run, too
 #       OSU_OPENMPI, OSU_MPICH=osu_allreduce     the same of OSU's
 #       ROUNDS=3                            runs of these with the preload and without, in turns
 #

@@ -6,8 +6,8 @@
 //     turns [SECONDS [FILE ERROR]]
 //
 // At most SECONDS for each size; 8 by default. FILE has the values, binary32 of this machine, again
-// and again; %r in its name is the rank. With it the sizes begin at 1 MiB, and a sum may be ERROR off
-// MPI's.
+// and again; %r in its name is the rank. With it the sizes begin at 1 MiB, and a sum may be ERROR
+// off MPI's.
 #include <mpi.h>
 #include <string.h>
 
