@@ -46,16 +46,25 @@ gn_status gn_tx_set_rules(gn_tx *tx, const gn_rule *rules, size_t count)
     return GN_OK;
 }
 
+// As many flows as `config` says, or a table as hardware has it.
+static gn_flow_table *new_flows(const gn_tx_config *config)
+{
+    if (config->flow_log2) return gn_flow_new_sets(config->flow_log2, config->flow_seed);
+    return gn_flow_new(config->flow_capacity ? config->flow_capacity : FLOWS_BY_DEFAULT);
+}
+
 gn_status gn_tx_new(gn_tx **result, const gn_tx_config *config)
 {
     *result = NULL;
+    if (config->flow_log2 && (config->flow_log2 < GN_FLOW_LOG2_MIN || config->flow_log2 > GN_FLOW_LOG2_MAX))
+        return GN_INVALID;
     gn_tx *tx = calloc(1, sizeof *tx);
     if (!tx) return GN_NO_MEMORY;
     tx->bypass = config->bypass;
     gn_tx_set_wire_mtu(tx, config->wire_mtu);
     gn_status status = gn_tx_set_rules(tx, config->rules, config->rule_count);
     if (status == GN_OK) {
-        tx->flows = gn_flow_new(config->flow_capacity ? config->flow_capacity : FLOWS_BY_DEFAULT);
+        tx->flows = new_flows(config);
         if (!tx->flows) status = GN_NO_MEMORY;
     }
     if (status != GN_OK) {

@@ -161,8 +161,48 @@ START_TEST(as_a_simple_model)
 }
 END_TEST
 
+/// In sets of four, a flow gives way only to flows of its own set.
+START_TEST(sets)
+{
+    enum { LOG2 = 5, FLOWS = 1 << LOG2, MANY = 1000 };
+    gn_flow_table *t = gn_flow_new_sets(LOG2, 77);
+    // As many flows as there is room for do not all find it; later all places are taken.
+    size_t evicted = 0;
+    for (unsigned n = 0; n < FLOWS; n++) evicted += add(t, n % 2 ? 4 : 6, n, n) == GN_FLOW_EVICTED;
+    ck_assert(evicted > 0 && evicted < FLOWS / 2);
+    for (unsigned n = FLOWS; n < MANY; n++) add(t, n % 2 ? 4 : 6, n, n);
+    ck_assert_uint_eq(gn_flow_count(t), FLOWS);
+    // Every flow that is there belongs to a set of four. One that is new takes the place of the one
+    // of its set that was used least recently: the first of those four in the order of their use.
+    for (unsigned fresh = MANY; fresh < MANY + 200; fresh++) {
+        unsigned there[FLOWS], count = 0, gone = 0;
+        for (unsigned n = 0; n < fresh; n++) {
+            if (has(t, n % 2 ? 4 : 6, n, n)) there[count++] = n;  // now in the order of their numbers
+        }
+        ck_assert_uint_eq(count, FLOWS);
+        ck_assert_int_eq(add(t, fresh % 2 ? 4 : 6, fresh, fresh), GN_FLOW_EVICTED);
+        unsigned lost = 0;
+        for (unsigned i = 0; i < count; i++)
+            if (!has(t, there[i] % 2 ? 4 : 6, there[i], there[i])) gone++, lost = i;
+        ck_assert_uint_eq(gone, 1);
+        ck_assert_uint_le(lost, FLOWS - 4);  // three of its set are younger
+    }
+    gn_flow_free(t);
+    // Another seed, other sets.
+    gn_flow_table *a = gn_flow_new_sets(LOG2, 1), *b = gn_flow_new_sets(LOG2, 2);
+    unsigned different = 0;
+    for (unsigned n = 0; n < MANY; n++) different += add(a, 4, n, n) != add(b, 4, n, n);
+    for (unsigned n = 0; n < MANY; n++) different += has(a, 4, n, n) != has(b, 4, n, n);
+    ck_assert_uint_gt(different, 5);
+    gn_flow_free(a);
+    gn_flow_free(b);
+}
+END_TEST
+
 START_TEST(impossible_sizes)
 {
+    ck_assert_ptr_null(gn_flow_new_sets(GN_FLOW_LOG2_MIN - 1, 0));
+    ck_assert_ptr_null(gn_flow_new_sets(GN_FLOW_LOG2_MAX + 1, 0));
     ck_assert_ptr_null(gn_flow_new(0));
     ck_assert_ptr_null(gn_flow_new(SIZE_MAX));
     gn_flow_free(NULL);
@@ -172,6 +212,6 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("flow", NULL, NULL, added_found_removed, a_port_used_again_begins_anew,
-                     every_part_of_the_key_counts, the_least_recently_used_gives_way, as_a_simple_model,
+                     every_part_of_the_key_counts, the_least_recently_used_gives_way, as_a_simple_model, sets,
                      impossible_sizes);
 }

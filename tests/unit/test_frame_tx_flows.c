@@ -82,6 +82,30 @@ START_TEST(other_traffic_does_not_keep_flows_young)
 }
 END_TEST
 
+// A table in sets, as hardware has it, loses flows before it is full.
+START_TEST(a_table_in_sets)
+{
+    gn_tx_config config = {.rules = &rule, .rule_count = 1};
+    gn_tx *none;
+    for (unsigned log2 = 1; log2 < 40; log2++) {
+        config.flow_log2 = log2;
+        if (log2 >= 3 && log2 <= 16) continue;
+        ck_assert_int_eq(gn_tx_new(&none, &config), GN_INVALID);
+        ck_assert_ptr_null(none);
+    }
+    gn_tx_free(tx);
+    config.flow_log2 = 3;
+    ck_assert_int_eq(gn_tx_new(&tx, &config), GN_OK);
+    for (uint16_t n = 0; n < 8; n++) tx_open_flow((packet){.seq = 1, .source = (uint16_t)(100 + n)});
+    const uint64_t lost = tx_counters()->flows_evicted;
+    ck_assert(lost > 0 && lost < 5);
+    ck_assert_uint_eq(tx_counters()->flows_now, 8 - lost);
+    for (uint16_t n = 0; n < 8; n++) tx_send((packet){.seq = 1, .source = (uint16_t)(100 + n)}, small, 400);
+    ck_assert_uint_eq(tx_counters()->stored_no_syn, lost);
+    ck_assert_uint_eq(tx_counters()->rule[0].compressed, 8 - lost);
+}
+END_TEST
+
 START_TEST(a_retransmission_cut_differently_decodes_the_same)
 {
     gn_rx *rx;
@@ -111,6 +135,6 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("frame tx flows", tx_setup, tx_teardown, phase_of_a_flow, segments_that_go_stored,
-                     fin_and_rst_free_a_flow, other_traffic_does_not_keep_flows_young,
+                     fin_and_rst_free_a_flow, other_traffic_does_not_keep_flows_young, a_table_in_sets,
                      a_retransmission_cut_differently_decodes_the_same);
 }

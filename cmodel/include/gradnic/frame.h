@@ -120,11 +120,15 @@ typedef struct gn_tx_config {
     /// Of gn_tx_packet() and gn_tx_packet_head(): what would be longer than this, stored, passes
     /// untouched (gn_tx_set_wire_mtu()). 0: 65535. Segments have an MTU of their own.
     size_t wire_mtu;
+    /// Not 0: a table of TCP flows as the hardware has it, 2^flow_log2 of them (3 to 16) in sets of
+    /// four (docs/wire.md, "TCP"). `flow_seed` chooses the sets, and flow_capacity does not count.
+    unsigned flow_log2;
+    uint32_t flow_seed;
 } gn_tx_config;
 
 /// Makes a transmit side. The caller frees it with gn_tx_free().
-/// @return GN_OK; GN_INVALID for too many rules, or a rule with an impossible bound, port range or
-/// protocol; GN_NO_MEMORY, also when the kernel has no random bytes.
+/// @return GN_OK; GN_INVALID for too many rules, a rule with an impossible bound, port range or
+/// protocol, or an impossible flow_log2; GN_NO_MEMORY, also when the kernel has no random bytes.
 GN_API gn_status gn_tx_new(gn_tx **tx, const gn_tx_config *config);
 
 /// Frees a transmit side. NULL is allowed.
