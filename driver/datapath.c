@@ -10,6 +10,7 @@ struct gn_datapath {
     const gn_engine *engine;
     void *state;  ///< the engine's
     bool whole;   ///< the engine takes whole segments: `tx` is the engine's
+    bool flows;   ///< the engine has a table of TCP flows
     gn_tx *tx;    ///< transforms whole segments; or only cuts them and finds heads
     gn_rule rules[GN_RULES_MAX];
     size_t rule_count;
@@ -66,6 +67,9 @@ gn_status gn_datapath_open(gn_datapath **datapath, const gn_engine *engine, cons
         d->whole = true;
         d->tx = engine->whole_segments(d->state);
     }
+    gn_flow_sets sets = {0};
+    if (engine->flows) engine->flows(d->state, &sets);
+    d->flows = sets.log2;
     keep_rules(d, config->rules, config->rule_count);
     *datapath = d;
     return GN_OK;
@@ -161,6 +165,7 @@ const gn_tx_counters *gn_datapath_tx_counters(gn_datapath *d)
     gn_error error;
     const gn_tx_counters *flows = gn_tx_get_counters(d->tx);
     if (!atomic_load(&d->failed)) note(d, d->engine->tx_counters(d->state, &d->tx_counters, &error), &error);
+    if (d->flows) return &d->tx_counters;
     d->tx_counters.flows_added = flows->flows_added;
     d->tx_counters.flows_evicted = flows->flows_evicted;
     d->tx_counters.flows_closed = flows->flows_closed;

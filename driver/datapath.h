@@ -4,7 +4,8 @@
 /// The way of packets through an engine (engine.h), both directions. An engine that takes whole
 /// segments gets them as they are. For any other engine the datapath does what software does in
 /// front of a NIC with TSO: it cuts segments to the MTU, completes checksums and asks the flow
-/// table for each packet's head.
+/// table for each packet's head. (An engine with a table of its own does not need the head. The
+/// guard asks all the same.)
 ///
 /// The first failure of the engine is kept. From then on nothing is transmitted and every packet
 /// that comes in is dropped.

@@ -12,7 +12,8 @@
 ///
 /// An engine takes whole IP packets, one by one, in order, as hardware does. The datapath
 /// (datapath.h) is the only caller of a NIC's engine. It does what software does in front of
-/// hardware: it cuts segments, looks after TCP flows and remembers a failure.
+/// hardware: it cuts segments, looks after TCP flows for an engine that does not do so itself, and
+/// remembers a failure.
 ///
 /// Threads: one may transmit (transmit, tx_counters) while another receives (receive, rx_counters).
 /// The setters need both at rest.
@@ -21,10 +22,17 @@
 
 #include "net/error.h"
 
+/// A table of TCP flows as hardware has it (docs/wire.md, "TCP").
+typedef struct gn_flow_sets {
+    unsigned log2;  ///< of its flows; 0: there is no table
+    uint32_t seed;
+} gn_flow_sets;
+
 typedef struct gn_engine_config {
     const gn_rule *rules;
     size_t rule_count;
-    size_t flow_capacity;   ///< TCP flows that are remembered
+    size_t flow_capacity;   ///< TCP flows that are remembered, where hardware does not say how many
+    gn_flow_sets flows;     ///< model: find heads with such a table, and not from `heads`
     bool bypass;            ///< nothing is compressed
     bool no_restore;        ///< packets from the wire pass as they are; for good
     bool partial_checksum;  ///< restored packets have only the pseudo header's sum for a checksum
@@ -54,15 +62,19 @@ struct gn_engine {
 
     /// Of the way to the wire. What arrives is restored all the same.
     gn_status (*set_bypass)(void *state, bool bypass, gn_error *error);
-    /// Host to wire. `heads[i]` is packet i's gn_tx_head(). As many packets come out as go in.
+    /// Host to wire. `heads[i]` is packet i's gn_tx_head(); an engine with a table of flows does
+    /// not look at it. As many packets come out as go in.
     gn_status (*transmit)(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error);
     /// Wire to host. `out` has at least GN_PACKET_MAX bytes. `*verdict` and `*out_length` are as
     /// gn_rx_packet() gives them.
     gn_status (*receive)(void *state, const uint8_t *packet, size_t length, uint8_t *out, size_t capacity,
                          size_t *out_length, gn_verdict *verdict, gn_error *error);
-    /// What it has counted, without the counters of flows.
+    /// What it has counted. The counters of flows count only for an engine with a table of them.
     gn_status (*tx_counters)(void *state, gn_tx_counters *counters, gn_error *error);
     gn_status (*rx_counters)(void *state, gn_rx_counters *counters, gn_error *error);
+
+    /// The engine's own table of TCP flows; NULL for an engine that never has one.
+    void (*flows)(void *state, gn_flow_sets *flows);
 
     /// NULL for an engine that compares nothing.
     void (*comparison)(void *state, gn_comparison *comparison);

@@ -30,19 +30,26 @@ static void close_both(void *state)
     free(l);
 }
 
+// With a table of flows like the other's.
+static gn_status open_reference(lockstep *l, gn_engine_config *config, gn_error *error)
+{
+    if (l->other->flows) l->other->flows(l->other_state, &config->flows);
+    return l->reference->open(l->reference, &l->reference_state, config, error);
+}
+
 static gn_status open_both(const gn_engine *engine, void **state, const gn_engine_config *config, gn_error *error)
 {
     lockstep *l = calloc(1, sizeof *l);
     if (!l) return gn_fail_memory(error);
     gn_engine_config packets = *config;
-    packets.flow_capacity = 1;  // heads come with the packets
+    packets.flow_capacity = 1;  // heads come with the packets, or are found as `other` does
     packets.partial_checksum = false;
     l->reference = engine->reference;
     l->other = engine->other;
     l->expected = malloc(sizeof *l->expected);
-    const bool failed = !l->expected ? gn_fail_memory(error)
-                                     : l->reference->open(l->reference, &l->reference_state, &packets, error) ||
-                                           l->other->open(l->other, &l->other_state, &packets, error);
+    const bool failed =
+        !l->expected ? gn_fail_memory(error)
+                     : l->other->open(l->other, &l->other_state, &packets, error) || open_reference(l, &packets, error);
     if (failed) {
         close_both(l);
         return error->status;
@@ -169,6 +176,12 @@ static gn_status rx_counters(void *state, gn_rx_counters *counters, gn_error *er
                : compare(l, gn_rx_counter_rows, &expected, counters, "rx", error);
 }
 
+static void flows(void *state, gn_flow_sets *sets)
+{
+    lockstep *l = state;
+    if (l->other->flows) l->other->flows(l->other_state, sets);
+}
+
 static void comparison_of(void *state, gn_comparison *comparison)
 {
     lockstep *l = state;
@@ -190,5 +203,6 @@ const gn_engine gn_engine_lockstep = {
     .receive = receive,
     .tx_counters = tx_counters,
     .rx_counters = rx_counters,
+    .flows = flows,
     .comparison = comparison_of,
 };

@@ -31,6 +31,13 @@ static gn_status set_bypass(void *state, bool bypass, gn_error *error)
     return GN_OK;
 }
 
+static gn_verdict transform(const gn_model *m, const uint8_t *packet, size_t length, int head, uint8_t *out,
+                            size_t room, size_t *bytes)
+{
+    return m->own_flows ? gn_tx_packet(m->tx, packet, length, out, room, bytes)
+                        : gn_tx_packet_head(m->tx, packet, length, head, out, room, bytes);
+}
+
 static gn_status transmit(void *state, const gn_burst *in, const int *heads, gn_burst *out, gn_error *error)
 {
     const gn_model *model = state;
@@ -41,7 +48,7 @@ static gn_status transmit(void *state, const gn_burst *in, const int *heads, gn_
         const size_t length = in->offset[i + 1] - in->offset[i], room = sizeof out->data - out->offset[i];
         uint8_t *to = out->data + out->offset[i];
         size_t bytes = length;
-        if (gn_tx_packet_head(model->tx, packet, length, heads[i], to, room, &bytes) == GN_VERDICT_PASS) {
+        if (transform(model, packet, length, heads[i], to, room, &bytes) == GN_VERDICT_PASS) {
             if (length > room) return gn_fail(error, GN_INVALID, "a burst is too long");
             memcpy(to, packet, length);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine `rtl`: the Verilog NIC. A packet gets an Ethernet header for its way through the
-// hardware. Its head goes with it as side-band. Rules, bypass and counters are registers.
+// hardware. Its head goes with it as side-band, for hardware that is built without a table of TCP
+// flows. Rules, bypass and counters are registers.
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ typedef struct hardware {
     size_t rules;       // as many as the hardware has
     unsigned profiles;  // bit p: profile p is built
     bool no_restore;
+    gn_flow_sets flows;
     gn_rule_words words[GN_RULES_MAX];
     // The hardware's counters of a rule go on when the rule is replaced. Ours begin anew.
     uint64_t before[GN_RULES_MAX][GN_TX_RULE_REGISTERS];
@@ -113,10 +115,18 @@ static gn_status set_limits(hardware *h, size_t max_restored, gn_error *error)
                : GN_OK;
 }
 
+static void flows(void *state, gn_flow_sets *sets)
+{
+    *sets = ((const hardware *)state)->flows;
+}
+
 static gn_status identify(hardware *h, gn_error *error)
 {
-    uint32_t id = 0, params = 0;
-    if (get(h, GN_REG_ID, &id, error) || get(h, GN_REG_PARAMS, &params, error)) return error->status;
+    uint32_t id = 0, params = 0, log2 = 0;
+    if (get(h, GN_REG_ID, &id, error) || get(h, GN_REG_PARAMS, &params, error) || get(h, GN_REG_FLOWS, &log2, error) ||
+        get(h, GN_REG_FLOWS_SEED, &h->flows.seed, error))
+        return error->status;
+    h->flows.log2 = log2;
     if (id != GN_NIC_ID)
         return gn_fail(error, GN_INVALID, "the hardware's ID is 0x%08x, not 0x%08x", id, (unsigned)GN_NIC_ID);
     h->profiles = gn_nic_profiles(params);
@@ -264,6 +274,7 @@ static gn_status tx_counters(void *state, gn_tx_counters *c, gn_error *error)
     if (put(h, GN_REG_SNAPSHOT, 1, error) || get_counters(h, GN_REG_TX, gn_tx_registers, GN_TX_REGISTERS, c, error))
         return error->status;
     c->bytes -= ETHERNET * c->packets;
+    c->flows_now = c->flows_added - c->flows_evicted - c->flows_closed;
     for (size_t i = 0; i < h->rules; i++) {
         uint64_t now[GN_TX_RULE_REGISTERS] = {0};
         if (get_rule_counters(h, i, now, error)) return error->status;
@@ -295,4 +306,5 @@ const gn_engine gn_engine_rtl = {
     .receive = receive,
     .tx_counters = tx_counters,
     .rx_counters = rx_counters,
+    .flows = flows,
 };

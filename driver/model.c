@@ -23,11 +23,14 @@ gn_status gn_model_open(gn_model **result, const gn_engine_config *config, gn_er
 {
     gn_model *model = calloc(1, sizeof *model);
     if (!model) return gn_fail_memory(error);
+    model->own_flows = config->flows.log2;
     uint8_t tos[GN_RULES_MAX];
     const gn_tx_config tx = {.rules = config->rules,
                              .rule_count = config->rule_count,
                              .flow_capacity = config->flow_capacity,
-                             .bypass = config->bypass};
+                             .bypass = config->bypass,
+                             .flow_log2 = config->flows.log2,
+                             .flow_seed = config->flows.seed};
     const gn_rx_config rx = {.tos = tos,
                              .tos_count = collect_tos(config->rules, config->rule_count, tos),
                              .bypass = config->no_restore,

@@ -12,6 +12,7 @@ extern "C" {
 typedef struct gn_model {
     gn_tx *tx;
     gn_rx *rx;
+    bool own_flows;  ///< gn_engine_config.flows: heads come from the table in `tx`
 } gn_model;
 
 gn_status gn_model_open(gn_model **model, const gn_engine_config *config, gn_error *error);

@@ -41,7 +41,10 @@ const gn_counter_register gn_tx_registers[GN_TX_REGISTERS] = {TX(packets),
                                                               TX(stored_no_syn),
                                                               TX(stored_syn),
                                                               {"dropped_bad", GN_NOT_IN_MODEL},
-                                                              {"dropped_long", GN_NOT_IN_MODEL}};
+                                                              {"dropped_long", GN_NOT_IN_MODEL},
+                                                              TX(flows_added),
+                                                              TX(flows_evicted),
+                                                              TX(flows_closed)};
 
 #define RULE(field)                                                                                                    \
     {                                                                                                                  \

@@ -23,6 +23,8 @@ enum {
     GN_REG_COMMIT = 0x014,        ///< 1: the rules below take effect
     GN_REG_MTU = 0x018,           ///< longest IP packet that leaves with a shim
     GN_REG_MAX_RESTORED = 0x01c,  ///< longest IP packet that is restored
+    GN_REG_FLOWS = 0x020,         ///< log2 of the flows of its table, 0: none
+    GN_REG_FLOWS_SEED = 0x024,    ///< of that table's hash
     GN_REG_RULES = 0x100,
     GN_REG_RULE_STEP = 0x10,  ///< from one rule to the next
     GN_REG_TX = 0x400,        ///< gn_tx_registers
@@ -70,7 +72,7 @@ typedef struct gn_counter_register {
 /// The counter is of frames that the C model never sees.
 #define GN_NOT_IN_MODEL SIZE_MAX
 
-enum { GN_TX_REGISTERS = 16, GN_TX_RULE_REGISTERS = 5, GN_RX_REGISTERS = 21 };
+enum { GN_TX_REGISTERS = 19, GN_TX_RULE_REGISTERS = 5, GN_RX_REGISTERS = 21 };
 extern const gn_counter_register gn_tx_registers[GN_TX_REGISTERS];
 extern const gn_counter_register gn_tx_rule_registers[GN_TX_RULE_REGISTERS];
 extern const gn_counter_register gn_rx_registers[GN_RX_REGISTERS];

@@ -22,6 +22,7 @@ frame/result_store.v
 frame/frame_stamp.v
 frame/frame_assemble.v
 frame/frame_tokens.v
+nic/tcp_flows.v
 nic/tx_judge.v
 nic/tx_job.v
 nic/nic_tx.v

@@ -29,7 +29,10 @@ module gn_corundum_app #(
     // as nic_top has them
     parameter PROFILES              = 7,
     parameter RULES                 = 4,
-    parameter BUFFER_LOG2           = 10
+    parameter BUFFER_LOG2           = 10,
+    parameter FLOWS_LOG2            = 11,   // 0, or more than one lane: no table of TCP flows, and
+                                            // TCP goes stored
+    parameter [31:0] FLOWS_SEED     = 32'h6e6f7661
 ) (
     input  wire                                      clk,
     input  wire                                      rst,
@@ -139,9 +142,10 @@ module gn_corundum_app #(
                 .m_tag(m_axis_if_tx_cpl_tag[i*TX_TAG_WIDTH +: TX_TAG_WIDTH]), .m_valid(m_axis_if_tx_cpl_valid[i]),
                 .m_ready(m_axis_if_tx_cpl_ready[i]));
 
-            // Where a TCP segment's values begin is not known here, so segments go stored.
+            // Where a TCP segment's values begin, only a table of flows knows here.
             nic_lanes #(.LANES(LANES), .DATA_WIDTH(AXIS_IF_DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE), .RX_SIDE_WIDTH(RX_SIDE),
-                        .PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2),
+                        .PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2),
+                        .FLOWS_SEED(FLOWS_SEED),
                         .FRAME_MAX(MAX_TX_SIZE > MAX_RX_SIZE ? MAX_TX_SIZE : MAX_RX_SIZE)) lanes (
                 .clk(clk), .rst(rst),
                 .s_axis_host_tdata(s_axis_if_tx_tdata[i*AXIS_IF_DATA_WIDTH +: AXIS_IF_DATA_WIDTH]),

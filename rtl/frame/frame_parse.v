@@ -49,8 +49,18 @@ module frame_parse (
     output wire [63:0]  m_front,        // the payload's first 8 bytes, byte 0 lowest; anything
                                         // when it is shorter
     output wire [15:0]  m_checksum,     // the L4 checksum as it came
-    output wire [15:0]  m_sum           // of what it covers: pseudo header, L4 header with it,
+    output wire [15:0]  m_sum,          // of what it covers: pseudo header, L4 header with it,
                                         // payload. Folded, not complemented: ffff when it holds
+    // Always valid in the last beat, for a table of TCP flows: {TCP, whole, options or not; it has
+    // payload}
+    output wire [1:0]   m_flow,
+
+    // The key of a TCP flow, in the one cycle in which a frame's end comes by, ahead of m_*:
+    // {seq[1:0], IPv6, source port, destination port, addresses}. Anything when the frame has no
+    // such header.
+    output wire         k_end,
+    output wire [290:0] k_key           // bytes as they come, the first lowest: IPv6's 32 bytes of
+                                        // addresses, or IPv4's 8 at byte 4 among zeros
 );
 
     // Words of four bytes begin at byte 2, as every header does: so no word of a header is split.
@@ -122,6 +132,7 @@ module frame_parse (
     reg [15:0] tail_reg, b_before;  // the last two bytes of the beat before
     reg [31:0] ip0_reg, ip1_reg;
     reg [7:0]  ip_protocol_reg;     // of IPv4
+    reg [79:0] ip_addresses_reg;    // bytes 22 to 31 of the frame: the first of its addresses
     reg        tagged_reg, type_four_reg, type_six_reg;
     reg [11:0] b_number;
     reg [5:0]  b_bytes;
@@ -143,6 +154,7 @@ module frame_parse (
             ip0_reg         <= big32(a_ip[0*BYTE +: 32]);
             ip1_reg         <= big32(a_ip[4*BYTE +: 32]);
             ip_protocol_reg <= a_ip[9*BYTE +: 8];
+            ip_addresses_reg <= a_data[22*BYTE +: 80];
         end
     end
 
@@ -168,6 +180,12 @@ module frame_parse (
     reg [15:0] udp_length_reg = 16'd0;
     reg [3:0]  tcp_words_reg  = 4'd0;
     reg [7:0]  tcp_flags_reg;
+    reg [255:0] addresses_reg;  // as k_key has them
+
+    // IPv6's addresses are bytes 22 to 53 of a frame, or 26 to 57 behind a tag. IPv4's begin four
+    // bytes later.
+    wire [255:0] b_addresses = tagged_reg ? {b_data[0 +: 26*BYTE], ip_addresses_reg[4*BYTE +: 6*BYTE]}
+                                          : {b_data[0 +: 22*BYTE], ip_addresses_reg};
 
     wire [7:0] protocol = six ? ip1_reg[15:8] : ip_protocol_reg;
     wire       near     = b_valid && b_number[11:2] == 10'd0;
@@ -206,6 +224,8 @@ module frame_parse (
             total_reg     <= six ? {1'b0, ip1_reg[31:16]} + 17'd40 : {1'b0, ip0_reg[15:0]};
             tos_reg       <= six ? ip0_reg[27:20] : ip0_reg[23:16];
         end
+        if (b_valid && b_number == 12'd1)
+            addresses_reg <= six_reg ? b_addresses : {160'd0, b_addresses[4*BYTE +: 64], 32'd0};
         // Never in the first beat: the IP header has at least five words.
         if (near && b_number[1:0] == l4_reg[4:3]) ports_reg <= big32(b_words[{l4_reg[2:0], 5'd0} +: 32]);
         if (near && b_number[1:0] == l4_length_reg[4:3])
@@ -240,6 +260,7 @@ module frame_parse (
     reg [17:0]  d_l4_bytes;  // highest bit: less than none
     reg [7:0]   d_tos, d_flags;
     reg [31:0]  d_ports;
+    reg [1:0]   d_seq;
     reg [15:0]  d_udp_length, d_sum;
     reg [4:0]   d_l4, d_l4_words;
     reg [5:0]   d_payload, d_payload1;   // numbers of its first two words
@@ -260,6 +281,7 @@ module frame_parse (
         d_tos        <= tos_reg;
         d_flags      <= tcp_flags_reg;
         d_ports      <= ports_reg;
+        d_seq        <= udp_sum_reg[1:0];  // TCP's sequence number is where UDP has length and sum
         d_udp_length <= udp_length_reg;
         d_sum        <= tcp_reg ? tcp_sum_reg : udp_sum_reg;
         d_l4         <= l4_reg;
@@ -275,6 +297,10 @@ module frame_parse (
         d_tcp        <= tcp_reg;
         d_udp        <= udp_reg;
     end
+
+    // The next frame's second beat, which brings other addresses, is at least two cycles behind.
+    assign k_end = d_valid && d_last;
+    assign k_key = {d_seq, d_six, big32(d_ports), addresses_reg};
 
     // ---- e: comparisons, and the payload's first words. Until a TCP header's length has come by,
     // the place of the payload is that of the frame before: what is caught there is overwritten.
@@ -332,6 +358,8 @@ module frame_parse (
     wire [2:0] code = !e_ip ? 3'd1 : e_fragment ? 3'd2 : e_extension ? 3'd3 : !e_known ? 3'd4 : !e_whole ? 3'd1 :
                       e_options ? 3'd3 : e_empty ? 3'd5 : 3'd0;
 
+    wire [1:0] flow = {e_ip && !e_fragment && !e_extension && e_tcp && e_whole, !e_empty};
+
     // ---- out: a frame's last beat waits for the sum, which comes five cycles behind
 
     wire [15:0] sum;
@@ -348,11 +376,11 @@ module frame_parse (
     assign m_payload = {payload_word, 2'd2};
     assign m_l4      = {l4_word, 2'd2};
 
-    credit_fifo #(.WIDTH(443), .LOG2(4)) fifo (
+    credit_fifo #(.WIDTH(445), .LOG2(4)) fifo (
         .clk(clk), .rst(rst), .s_valid(e_valid),
-        .s_data({e_sum, e_first, e_length, e_end, e_payload, e_l4, e_ports, e_flags, e_tos,
+        .s_data({flow, e_sum, e_first, e_length, e_end, e_payload, e_l4, e_ports, e_flags, e_tos,
                  e_tcp, e_six, e_tagged, e_bad, code, e_last, e_bytes, e_data}),
-        .m_data({m_checksum, m_front, m_length, m_end, payload_word, l4_word, m_source_port,
+        .m_data({m_flow, m_checksum, m_front, m_length, m_end, payload_word, l4_word, m_source_port,
                  m_destination_port, m_flags, m_tos, m_tcp, m_six, m_tagged, m_bad, m_code,
                  m_axis_tlast, m_bytes, m_axis_tdata}),
         .m_valid(there), .m_ready(m_axis_tready && whole));

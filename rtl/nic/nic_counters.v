@@ -23,6 +23,9 @@ module nic_counters #(
     input  wire [16:0] tx_event_wire_bytes,
     input  wire        tx_event_dropped_bad,
     input  wire        tx_event_dropped_long,
+    input  wire        tx_event_flow_added,
+    input  wire        tx_event_flow_evicted,
+    input  wire        tx_event_flow_closed,
     input  wire        rx_event_valid,
     input  wire [4:0]  rx_event_kind,
     input  wire [16:0] rx_event_length,
@@ -39,7 +42,8 @@ module nic_counters #(
 );
 
     // Counters by number, in the order of the register map.
-    //   From the host: 0 packets, 1 bytes, 2 passed, 3..10 why, 11..13 why stored, 14, 15 dropped.
+    //   From the host: 0 packets, 1 bytes, 2 passed, 3..10 why, 11..13 why stored, 14, 15 dropped,
+    //   16 flows added, 17 evicted, 18 closed.
     //   From the wire: 0 packets, 1 bytes, 2 passed, 3 foreign, 4..7 restored, 8 wire bytes,
     //   9 payload bytes, 10 malformed, 11..17 and 20 why, 18, 19 dropped. So the kind of an event
     //   from the wire is the number of a counter.
@@ -143,27 +147,22 @@ module nic_counters #(
         end
     end
 
-    // ---- frames dropped, perhaps one in every cycle: each of the four counters is visited every
-    // four cycles
+    // ---- frames dropped, perhaps one in every cycle, and flows: each of these counters is visited
+    // every eight cycles
 
-    reg [2:0] d_count0_reg = 3'd0, d_count1_reg = 3'd0, d_count2_reg = 3'd0, d_count3_reg = 3'd0;
-    reg [1:0] d_address = 2'd0;
-    wire      d_ready;
-
-    wire [2:0] d_amount = d_address == 2'd0 ? d_count0_reg : d_address == 2'd1 ? d_count1_reg : d_address == 2'd2 ? d_count2_reg : d_count3_reg;
+    wire [7:0]  d_events = {1'b0, tx_event_flow_closed, tx_event_flow_evicted, tx_event_flow_added,
+                            rx_event_dropped_long, rx_event_dropped_bad, tx_event_dropped_long, tx_event_dropped_bad};
+    reg  [31:0] d_counts_reg = 32'd0;  // four bits each
+    reg  [2:0]  d_address    = 3'd0;
+    wire [3:0]  d_amount     = d_counts_reg[4*d_address +: 4];
+    wire        d_ready;
+    integer     d;
 
     always @(posedge clk) begin
-        d_address    <= d_address + 2'd1;
-        d_count0_reg <= (d_address == 2'd0 && d_ready ? 3'd0 : d_count0_reg) + {2'd0, tx_event_dropped_bad};
-        d_count1_reg <= (d_address == 2'd1 && d_ready ? 3'd0 : d_count1_reg) + {2'd0, tx_event_dropped_long};
-        d_count2_reg <= (d_address == 2'd2 && d_ready ? 3'd0 : d_count2_reg) + {2'd0, rx_event_dropped_bad};
-        d_count3_reg <= (d_address == 2'd3 && d_ready ? 3'd0 : d_count3_reg) + {2'd0, rx_event_dropped_long};
-        if (rst) begin
-            d_count0_reg <= 3'd0;
-            d_count1_reg <= 3'd0;
-            d_count2_reg <= 3'd0;
-            d_count3_reg <= 3'd0;
-        end
+        d_address <= d_address + 3'd1;
+        for (d = 0; d < 8; d = d + 1)
+            d_counts_reg[4*d +: 4] <= (d_address == d[2:0] && d_ready ? 4'd0 : d_counts_reg[4*d +: 4]) + {3'd0, d_events[d]};
+        if (rst) d_counts_reg <= 32'd0;
     end
 
     // ---- reading: which bank and where, two cycles of the bank, the choice
@@ -185,9 +184,10 @@ module nic_counters #(
     always @* begin
         bank0 = NONE;
         place = number;
-        if (of_tx && number < 5'd16) begin
+        if (of_tx && number < 5'd19) begin
             bank0 = number >= 5'd14 ? DROPPED : number == 5'd1 || number == 5'd2 ? T1 : T0;
-            if (number >= 5'd14) place = number - 5'd14;
+            if (number >= 5'd16) place = number - 5'd12;
+            else if (number >= 5'd14) place = number - 5'd14;
             else if (number == 5'd1 || number == 5'd2) place = number - 5'd1;
         end
         if (of_rule && {28'd0, rule} < RULES && field < 3'd5) begin
@@ -243,9 +243,9 @@ module nic_counters #(
     counter_bank #(.LOG2(1)) r2 (
         .clk(clk), .rst(rst), .ready(r2_ready), .add_address(r2_address), .add_amount(r2_amount), .add_valid(r2_valid),
         .snapshot(snapshot_reg), .read_address(place_reg[0]), .read_data(r2_data));
-    counter_bank #(.LOG2(2)) dropped (
-        .clk(clk), .rst(rst), .ready(d_ready), .add_address(d_address), .add_amount({14'd0, d_amount}), .add_valid(d_ready),
-        .snapshot(snapshot_reg), .read_address(place_reg[1:0]), .read_data(d_data));
+    counter_bank #(.LOG2(3)) dropped (
+        .clk(clk), .rst(rst), .ready(d_ready), .add_address(d_address), .add_amount({13'd0, d_amount}), .add_valid(d_ready),
+        .snapshot(snapshot_reg), .read_address(place_reg[2:0]), .read_data(d_data));
 
     wire unused = &{1'b0, t1_address, t2_address};
 

@@ -10,7 +10,9 @@
 module nic_regs #(
     parameter PROFILES    = 7,  // told to software: what the rest was built with
     parameter RULES       = 4,  // 1..12
-    parameter BUFFER_LOG2 = 10  // told to software
+    parameter BUFFER_LOG2 = 10, // these three are told to software
+    parameter FLOWS_LOG2  = 0,
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661
 ) (
     input  wire                clk,
     input  wire                rst,            // synchronous, active high
@@ -59,6 +61,9 @@ module nic_regs #(
     input  wire [16:0]         tx_event_wire_bytes,     // and after, with the shim
     input  wire                tx_event_dropped_bad,    // pulses of their own: no event comes
     input  wire                tx_event_dropped_long,
+    input  wire                tx_event_flow_added,     // and these, each at most once in six cycles
+    input  wire                tx_event_flow_evicted,
+    input  wire                tx_event_flow_closed,
 
     // Kinds of the receive direction:
     //   passed: 2 not marked, 3 foreign
@@ -77,15 +82,18 @@ module nic_regs #(
     localparam [1:0] OKAY = 2'b00, SLVERR = 2'b10;
 
     localparam [31:0] ID      = 32'h474e4943;  // "GNIC"
-    localparam [31:0] VERSION = 32'h00010001;
+    localparam [31:0] VERSION = 32'h00010002;
     wire [7:0]  told_log2   = BUFFER_LOG2[7:0];
     wire [7:0]  told_rules  = RULES[7:0];
     wire [2:0]  told_built  = PROFILES[2:0];
+    wire [7:0]  told_flows  = FLOWS_LOG2[7:0];
+    wire [31:0] told_seed   = FLOWS_LOG2 == 0 ? 32'd0 : FLOWS_SEED;
     wire [31:0] params      = {8'd0, told_log2, told_rules, 5'd0, told_built};
 
     // words of the register map
     localparam [9:0] W_ID = 10'h000, W_VERSION = 10'h001, W_PARAMS = 10'h002, W_CONTROL = 10'h003,
-                     W_SNAPSHOT = 10'h004, W_COMMIT = 10'h005, W_MTU = 10'h006, W_MAX_RESTORED = 10'h007;
+                     W_SNAPSHOT = 10'h004, W_COMMIT = 10'h005, W_MTU = 10'h006, W_MAX_RESTORED = 10'h007,
+                     W_FLOWS = 10'h008, W_FLOWS_SEED = 10'h009;
     localparam [3:0] RULE_PAGE = 4'd1;  // the address's highest bits
 
     integer i;
@@ -276,6 +284,8 @@ module nic_regs #(
         W_COMMIT:   r_plain <= 32'd0;
         W_MTU:      r_plain <= {16'd0, mtu_reg};
         W_MAX_RESTORED: r_plain <= {16'd0, max_restored_reg};
+        W_FLOWS:    r_plain <= {24'd0, told_flows};
+        W_FLOWS_SEED: r_plain <= told_seed;
         default: begin
             case (r_word)
             2'd0:    r_plain <= {r_written[ENABLE], 13'd0, r_written[PROFILE +: 2], r_written[PROTOCOL +: 8], r_written[TOS +: 8]};
@@ -312,6 +322,8 @@ module nic_regs #(
         .tx_event_valid(tx_event_valid), .tx_event_kind(tx_event_kind), .tx_event_length(tx_event_length), .tx_event_rule(tx_event_rule),
         .tx_event_values(tx_event_values), .tx_event_payload_bytes(tx_event_payload_bytes), .tx_event_wire_bytes(tx_event_wire_bytes),
         .tx_event_dropped_bad(tx_event_dropped_bad), .tx_event_dropped_long(tx_event_dropped_long),
+        .tx_event_flow_added(tx_event_flow_added), .tx_event_flow_evicted(tx_event_flow_evicted),
+        .tx_event_flow_closed(tx_event_flow_closed),
         .rx_event_valid(rx_event_valid), .rx_event_kind(rx_event_kind), .rx_event_length(rx_event_length),
         .rx_event_wire_bytes(rx_event_wire_bytes), .rx_event_payload_bytes(rx_event_payload_bytes),
         .rx_event_dropped_bad(rx_event_dropped_bad), .rx_event_dropped_long(rx_event_dropped_long),

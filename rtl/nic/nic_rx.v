@@ -74,6 +74,9 @@ module nic_rx #(
     wire [6:0]   p_l4;
     wire [63:0]  p_front;
     wire         p_bad, p_tagged, p_six, p_tcp;
+    wire [1:0]   unused_flow;  // the table of TCP flows is the other direction's
+    wire         unused_k_end;
+    wire [290:0] unused_k_key;
 
     wire room, parse_ready;  // a frame may end; a beat may come
     assign s_axis_tready = parse_ready && room;
@@ -86,7 +89,8 @@ module nic_rx #(
         .m_axis_tready(p_ready), .m_code(p_code), .m_bad(p_bad), .m_length(p_length), .m_tagged(p_tagged), .m_six(p_six),
         .m_tcp(p_tcp), .m_tos(p_tos), .m_flags(unused_flags), .m_source_port(unused_source_port),
         .m_destination_port(unused_destination_port), .m_l4(p_l4), .m_payload(p_payload), .m_end(p_end), .m_front(p_front),
-        .m_checksum(p_checksum), .m_sum(p_sum));
+        .m_checksum(p_checksum), .m_sum(p_sum),
+        .m_flow(unused_flow), .k_end(unused_k_end), .k_key(unused_k_key));
 
     wire [LOG2-1:0] t_first, feed_address, frame_address;
     wire [2:0]      t_code;

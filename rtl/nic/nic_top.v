@@ -13,6 +13,9 @@ module nic_top #(
     parameter RESULT_LOG2 = BUFFER_LOG2,  // as nic_rx says
     parameter TX_SIDE_WIDTH = 1,  // bits that come with a frame from the host, and leave with it
     parameter RX_SIDE_WIDTH = 1,  // the same from the wire
+    parameter FLOWS_LOG2  = 0,  // not 0: a table of 2^FLOWS_LOG2 TCP flows, 3 to 16, and of tuser of
+                                // the host only bad counts
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661,  // as tcp_flows says
     parameter FRAME_MAX   = 1522  // longest frame that the DMA engine or the MAC hands over, without
                                   // check sequence: a longer one than the buffer holds is dropped
 ) (
@@ -94,8 +97,10 @@ module nic_top #(
     wire [14:0] tx_values;
     wire [4:0]  rx_kind;
     wire [15:0] rx_wire_bytes, rx_payload_bytes;
+    wire        flow_added, flow_evicted, flow_closed;
 
-    nic_tx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .SIDE_WIDTH(TX_SIDE_WIDTH)) tx (
+    nic_tx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
+             .SIDE_WIDTH(TX_SIDE_WIDTH)) tx (
         .clk(clk), .rst(rst), .cfg_bypass(tx_bypass), .cfg_rules(rules), .cfg_heads(heads), .cfg_mtu(mtu),
         .s_axis_tdata(s_axis_host_tdata), .s_axis_tkeep(s_axis_host_tkeep), .s_axis_tlast(s_axis_host_tlast),
         .s_axis_tuser(s_axis_host_tuser), .s_axis_side(s_axis_host_side), .s_axis_tvalid(s_axis_host_tvalid), .s_axis_tready(s_axis_host_tready),
@@ -104,7 +109,8 @@ module nic_top #(
         .drop_side(tx_drop_side), .drop_valid(tx_drop_valid), .drop_ready(tx_drop_ready),
         .event_valid(tx_event), .event_kind(tx_kind), .event_length(tx_length), .event_rule(tx_rule), .event_values(tx_values),
         .event_payload_bytes(tx_payload_bytes), .event_wire_bytes(tx_wire_bytes), .event_dropped_bad(tx_bad),
-        .event_dropped_long(tx_long));
+        .event_dropped_long(tx_long),
+        .event_flow_added(flow_added), .event_flow_evicted(flow_evicted), .event_flow_closed(flow_closed));
 
     nic_rx #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .RESULT_LOG2(RESULT_LOG2),
              .SIDE_WIDTH(RX_SIDE_WIDTH)) rx (
@@ -117,7 +123,7 @@ module nic_top #(
         .event_valid(rx_event), .event_kind(rx_kind), .event_length(rx_length), .event_wire_bytes(rx_wire_bytes),
         .event_payload_bytes(rx_payload_bytes), .event_dropped_bad(rx_bad), .event_dropped_long(rx_long));
 
-    nic_regs #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2)) regs (
+    nic_regs #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED)) regs (
         .clk(clk), .rst(rst),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp),
@@ -129,6 +135,7 @@ module nic_top #(
         .tx_event_valid(tx_event), .tx_event_kind(tx_kind), .tx_event_length(tx_length), .tx_event_rule(tx_rule),
         .tx_event_values(tx_values), .tx_event_payload_bytes(tx_payload_bytes), .tx_event_wire_bytes(tx_wire_bytes),
         .tx_event_dropped_bad(tx_bad), .tx_event_dropped_long(tx_long),
+        .tx_event_flow_added(flow_added), .tx_event_flow_evicted(flow_evicted), .tx_event_flow_closed(flow_closed),
         .rx_event_valid(rx_event), .rx_event_kind(rx_kind), .rx_event_length(rx_length), .rx_event_wire_bytes(rx_wire_bytes),
         .rx_event_payload_bytes(rx_payload_bytes), .rx_event_dropped_bad(rx_bad), .rx_event_dropped_long(rx_long));
 

@@ -12,6 +12,8 @@ module nic_tx #(
     parameter RULES       = 4,  // 1 to 16
     parameter BUFFER_LOG2 = 10, // 2^BUFFER_LOG2 beats of 32 bytes for frames, and as many for what
                                 // the engine makes; 4 to 11
+    parameter FLOWS_LOG2  = 0,  // these two as tx_judge says
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
     parameter SIDE_WIDTH  = 1   // bits that come with a frame and leave with it
 ) (
     input  wire                clk,
@@ -29,7 +31,8 @@ module nic_tx #(
                                                     // bit 0. If there are none the frame is bad
     input  wire                s_axis_tlast,
     // In the last beat: {bad, stored, head[1:0]}. bad: to be dropped. Of a TCP segment, head: bytes
-    // up to the first whole value; stored: these are not known.
+    // up to the first whole value; stored: these are not known. With a table of flows only bad
+    // counts.
     input  wire [3:0]          s_axis_tuser,
     input  wire [SIDE_WIDTH-1:0] s_axis_side,       // in the last beat: what leaves with the frame
     input  wire                s_axis_tvalid,
@@ -60,7 +63,10 @@ module nic_tx #(
     output wire [16:0]         event_payload_bytes, // as it came
     output wire [16:0]         event_wire_bytes,    // as it leaves
     output wire                event_dropped_bad,
-    output wire                event_dropped_long
+    output wire                event_dropped_long,
+    output wire                event_flow_added,    // as tcp_flows says
+    output wire                event_flow_evicted,
+    output wire                event_flow_closed
 );
 
     localparam LOG2 = BUFFER_LOG2;
@@ -81,6 +87,9 @@ module nic_tx #(
     wire [6:0]   p_l4;
     wire [63:0]  unused_front;
     wire         p_bad, p_tagged, p_six, p_tcp;
+    wire [1:0]   p_flow;
+    wire         k_end;
+    wire [290:0] k_key;
     wire [1:0]   p_head;
     wire         p_stored, unused_side_valid;
 
@@ -95,7 +104,7 @@ module nic_tx #(
         .m_axis_tready(p_ready), .m_code(p_code), .m_bad(p_bad), .m_length(p_length), .m_tagged(p_tagged), .m_six(p_six),
         .m_tcp(p_tcp), .m_tos(p_tos), .m_flags(p_flags), .m_source_port(unused_source_port), .m_destination_port(p_port),
         .m_l4(p_l4), .m_payload(p_payload), .m_end(p_end), .m_front(unused_front), .m_checksum(unused_checksum),
-        .m_sum(unused_sum));
+        .m_sum(unused_sum), .m_flow(p_flow), .k_end(k_end), .k_key(k_key));
     // no more frames are in the parser than beats, and no more beats than 17
     credit_fifo #(.WIDTH(3), .LOG2(4)) side (
         .clk(clk), .rst(rst), .s_data({s_stored, s_head}), .s_valid(ends),
@@ -107,16 +116,16 @@ module nic_tx #(
     wire [15:0]     t_port;
     wire [7:0]      t_tos, t_flags, t_payload;
     wire [6:0]      t_l4;
-    wire [1:0]      t_head;
+    wire [1:0]      t_head, t_flow;
     wire            t_gone, t_tagged, t_six, t_tcp, t_stored, t_valid, t_ready;
     wire [255:0]    feed_data, frame_data;
     wire [LOG2:0]   frame_free;
 
-    frame_store #(.LOG2(LOG2), .INFO_WIDTH(90)) frames (
+    frame_store #(.LOG2(LOG2), .INFO_WIDTH(92)) frames (
         .clk(clk), .rst(rst), .s_axis_tdata(p_data), .s_axis_tlast(p_last), .s_axis_tvalid(p_valid), .s_axis_tready(p_ready),
         .s_bad(p_bad), .dropped_bad(event_dropped_bad), .dropped_long(event_dropped_long),
-        .s_info({p_stored, p_head, p_length, p_end, p_payload, p_l4, p_port, p_flags, p_tos, p_tcp, p_six, p_tagged, p_code}),
-        .m_info({t_stored, t_head, t_length, t_end, t_payload, t_l4, t_port, t_flags, t_tos, t_tcp, t_six, t_tagged, t_code}),
+        .s_info({p_flow, p_stored, p_head, p_length, p_end, p_payload, p_l4, p_port, p_flags, p_tos, p_tcp, p_six, p_tagged, p_code}),
+        .m_info({t_flow, t_stored, t_head, t_length, t_end, t_payload, t_l4, t_port, t_flags, t_tos, t_tcp, t_six, t_tagged, t_code}),
         .m_gone(t_gone), .m_first(t_first), .m_valid(t_valid), .m_ready(t_ready),
         .a_address(feed_address), .a_data(feed_data), .b_address(frame_address), .b_data(frame_data), .free_beats(frame_free));
 
@@ -128,7 +137,7 @@ module nic_tx #(
     localparam ALONG_WIDTH = LOG2 + 53;
     localparam SAY_WIDTH   = 75;
 
-    reg  [4*ALONG_WIDTH-1:0] along;  // beside the judge, which takes four cycles
+    wire [ALONG_WIDTH-1:0]   u_along;
     wire [ALONG_WIDTH-1:0]   t_along, j_along, w_along;
     wire [SAY_WIDTH-1:0]     u_say, j_say, w_say;
     assign t_along = {t_gone, t_first, t_gone ? 17'd0 : t_length, t_end, t_payload, t_l4, t_tagged, t_six, t_tcp};
@@ -146,17 +155,30 @@ module nic_tx #(
     credit_counter #(.CREDITS(7), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(t_ready), .idle(unused_judge_idle), .take({2'd0, t_valid && t_ready}),
         .give({2'd0, go}));
-    tx_judge #(.PROFILES(PROFILES), .RULES(RULES)) judge (
+    tx_judge #(.PROFILES(PROFILES), .RULES(RULES), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED)) judge (
         .clk(clk), .rst(rst), .cfg_bypass(cfg_bypass), .cfg_rules(cfg_rules), .cfg_heads(cfg_heads), .cfg_mtu(cfg_mtu),
         .s_code({t_code[2:1], t_code[0] || t_gone}), .s_tagged(t_tagged), .s_tcp(t_tcp), .s_tos(t_tos), .s_flags(t_flags), .s_port(t_port),
-        .s_payload(t_payload), .s_end(t_end), .s_head(t_head), .s_stored(t_stored), .s_valid(t_valid && t_ready),
+        .s_payload(t_payload), .s_end(t_end), .s_head(t_head), .s_stored(t_stored),
+        .s_flow(t_gone ? 2'b00 : t_flow), .s_valid(t_valid && t_ready), .k_key(k_key), .k_valid(k_end),
+        .event_flow_added(event_flow_added), .event_flow_evicted(event_flow_evicted), .event_flow_closed(event_flow_closed),
         .m_kind(u_kind), .m_rule(u_rule), .m_profile(u_profile), .m_bound_exp(u_bound_exp), .m_bytes(u_bytes),
         .m_head(u_head), .m_values(u_values), .m_start(u_start), .m_stop(u_stop), .m_valid(u_valid));
 
-    always @(posedge clk) along <= {along[3*ALONG_WIDTH-1:0], t_along};
+    generate
+        if (FLOWS_LOG2 == 0) begin : g_side  // beside the judge, which takes four cycles
+            reg [4*ALONG_WIDTH-1:0] along;
+            always @(posedge clk) along <= {along[3*ALONG_WIDTH-1:0], t_along};
+            assign u_along = along[4*ALONG_WIDTH-1:3*ALONG_WIDTH];
+        end else begin : g_flows             // which takes as long as the table of flows
+            wire unused_there;
+            credit_fifo #(.WIDTH(ALONG_WIDTH), .LOG2(3)) along (
+                .clk(clk), .rst(rst), .s_data(t_along), .s_valid(t_valid && t_ready),
+                .m_data(u_along), .m_valid(unused_there), .m_ready(u_valid));
+        end
+    endgenerate
 
     credit_fifo #(.WIDTH(ALONG_WIDTH + SAY_WIDTH + 17), .LOG2(3)) judged (
-        .clk(clk), .rst(rst), .s_data({along[4*ALONG_WIDTH-1:3*ALONG_WIDTH], u_say, u_start}), .s_valid(u_valid),
+        .clk(clk), .rst(rst), .s_data({u_along, u_say, u_start}), .s_valid(u_valid),
         .m_data({j_along, j_say, j_start}), .m_valid(j_valid), .m_ready(go));
 
     // ---- begun. A frame that passes only waits for its turn to leave. Every other frame is read

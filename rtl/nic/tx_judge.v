@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides about a frame on its way to the wire, as far as its headers tell (as cmodel/transmit.c):
 // it passes, and why; or which rule it falls under, and which of its bytes are values.
-// A frame a cycle. Latency 4.
+// A frame a cycle. Latency 4. With a table of TCP flows as tcp_flows says.
 `include "rule.vh"
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 module tx_judge #(
-    parameter PROFILES = 7,  // built: bit 0 paper, bit 1 lattice, bit 2 dense
-    parameter RULES    = 4   // 1 to 16
+    parameter        PROFILES   = 7,  // built: bit 0 paper, bit 1 lattice, bit 2 dense
+    parameter        RULES      = 4,  // 1 to 16
+    parameter        FLOWS_LOG2 = 0,  // 0: of TCP, software says s_head and s_stored. Else a table
+                                      // of 2^FLOWS_LOG2 flows knows, 3 to 16; then at most 9 frames
+                                      // may be in here
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661  // as tcp_flows says
 ) (
     input  wire                clk,
     input  wire                rst,          // synchronous, active high
@@ -31,10 +35,18 @@ module tx_judge #(
     input  wire [15:0]         s_port,       // the destination's
     input  wire [7:0]          s_payload,
     input  wire [16:0]         s_end,
-    // of a TCP segment, from software
+    // of a TCP segment, from software, when there is no table
     input  wire [1:0]          s_head,       // bytes up to the first whole value
     input  wire                s_stored,     // these are not known
+    input  wire [1:0]          s_flow,       // for the table, as frame_parse says
     input  wire                s_valid,      // always taken
+
+    // of the same frames, ahead of them, as tcp_flows says
+    input  wire [290:0]        k_key,
+    input  wire                k_valid,
+    output wire                event_flow_added,
+    output wire                event_flow_evicted,
+    output wire                event_flow_closed,
 
     output wire [3:0]          m_kind,       // as the list below says; COMPRESSED: to be tried
     output wire [3:0]          m_rule,
@@ -56,7 +68,7 @@ module tx_judge #(
 
     // ---- a: the rules that match, and what they say: their registers may change in the next cycle
 
-    localparam SYN = 1;  // of TCP's flags
+    localparam FIN = 0, SYN = 1, RST = 2;  // of TCP's flags
 
     // the end of a packet with room for a shim: behind an Ethernet header, less the shim's 8 bytes
     reg [16:0] most_reg, most_tagged_reg;
@@ -70,7 +82,8 @@ module tx_judge #(
 
     reg [RULES-1:0]    a_hit;
     reg [RULES*18-1:0] a_say;  // of each rule: head, bound_exp, profile
-    reg                a_bypass, a_tcp, a_syn, a_stored, a_big;
+    reg                a_bypass, a_tcp, a_syn, a_close, a_stored, a_big;
+    reg [1:0]          a_flow;
     reg [2:0]          a_code;
     reg [1:0]          a_head;
     reg [7:0]          a_payload;
@@ -103,7 +116,9 @@ module tx_judge #(
         a_code    <= s_code;
         a_tcp     <= s_tcp;
         a_syn     <= s_flags[SYN];
-        a_stored  <= s_stored && s_tcp;
+        a_close   <= s_flags[FIN] || s_flags[RST];
+        a_flow    <= s_flow;
+        a_stored  <= s_stored && s_tcp && FLOWS_LOG2 == 0;
         a_head    <= s_head;
         a_big     <= s_end > (s_tagged ? most_tagged_reg : most_reg);
         a_payload <= s_payload;
@@ -134,6 +149,7 @@ module tx_judge #(
     reg [7:0]  b_bound_exp, b_head, b_payload;
     reg [1:0]  b_profile;
     reg [16:0] b_end, b_bytes;
+    reg        b_tcp, b_syn, b_find, b_close;  // the last three: what a table of flows is asked
     reg        b_valid = 1'b0;
 
     always @(posedge clk) begin
@@ -149,8 +165,46 @@ module tx_judge #(
         b_payload   <= a_payload;
         b_end       <= a_end;
         b_bytes     <= a_bytes;
+        b_tcp       <= a_tcp;
+        b_syn       <= a_flow[1] && a_syn;
+        b_find      <= a_flow == 2'b11 && !a_syn && a_hit != {RULES{1'b0}};
+        b_close     <= a_flow[1] && a_close;
         b_valid     <= a_valid && !rst;
     end
+
+    // ---- f: of a TCP segment, the head, if a table of flows is to say it
+
+    wire [3:0]  f_kind, f_rule;
+    wire [7:0]  f_bound_exp, f_head, f_payload;
+    wire [1:0]  f_profile;
+    wire [16:0] f_end, f_bytes;
+    wire        f_valid;
+
+    generate
+        if (FLOWS_LOG2 == 0) begin : g_side
+            assign {f_kind, f_rule, f_profile, f_bound_exp, f_head, f_payload, f_end, f_bytes, f_valid} =
+                {b_kind, b_rule, b_profile, b_bound_exp, b_head, b_payload, b_end, b_bytes, b_valid};
+            assign {event_flow_added, event_flow_evicted, event_flow_closed} = 3'd0;
+            wire unused_flows = &{1'b0, FLOWS_SEED, k_key, k_valid, b_tcp, b_syn, b_find, b_close};
+        end else begin : g_flows
+            wire [3:0] kind;
+            wire [7:0] head;
+            wire [1:0] flow_head;
+            wire       tcp, known, unused_there;
+
+            credit_fifo #(.WIDTH(69), .LOG2(3)) asked (
+                .clk(clk), .rst(rst), .s_data({b_kind, b_rule, b_profile, b_bound_exp, b_head, b_payload, b_end, b_bytes, b_tcp}),
+                .s_valid(b_valid), .m_data({kind, f_rule, f_profile, f_bound_exp, head, f_payload, f_end, f_bytes, tcp}),
+                .m_valid(unused_there), .m_ready(f_valid));
+            tcp_flows #(.LOG2(FLOWS_LOG2), .SEED(FLOWS_SEED)) flows (
+                .clk(clk), .rst(rst), .k_key(k_key), .k_valid(k_valid), .s_syn(b_syn), .s_find(b_find), .s_end(b_close),
+                .s_valid(b_valid), .m_known(known), .m_head(flow_head), .m_valid(f_valid),
+                .event_added(event_flow_added), .event_evicted(event_flow_evicted), .event_closed(event_flow_closed));
+
+            assign f_kind = kind == COMPRESSED && tcp && !known ? STORED_NO_SYN : kind;
+            assign f_head = tcp ? {6'd0, flow_head} : head;
+        end
+    endgenerate
 
     // ---- c: what is left behind the head; d: if that is a value at least, where the values are
 
@@ -166,16 +220,16 @@ module tx_judge #(
     wire c_try  = c_kind == COMPRESSED && !c_none;
 
     always @(posedge clk) begin
-        c_left      <= {1'b0, b_bytes} - {10'd0, b_head};
-        c_kind      <= b_kind;
-        c_rule      <= b_rule;
-        c_profile   <= b_profile;
-        c_bound_exp <= b_bound_exp;
-        c_head      <= b_head;
-        c_payload   <= b_payload;
-        c_end       <= b_end;
-        c_bytes     <= b_bytes;
-        c_valid     <= b_valid && !rst;
+        c_left      <= {1'b0, f_bytes} - {10'd0, f_head};
+        c_kind      <= f_kind;
+        c_rule      <= f_rule;
+        c_profile   <= f_profile;
+        c_bound_exp <= f_bound_exp;
+        c_head      <= f_head;
+        c_payload   <= f_payload;
+        c_end       <= f_end;
+        c_bytes     <= f_bytes;
+        c_valid     <= f_valid && !rst;
 
         d_kind      <= c_kind == COMPRESSED && c_none ? STORED_NO_GAIN : c_kind;
         d_rule      <= c_rule;

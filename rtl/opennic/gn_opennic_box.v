@@ -8,9 +8,12 @@
 
 module gn_opennic_box #(
     parameter LANES       = 2,  // NICs that share the work: 1, 2 or 4
-    parameter PROFILES    = 7,  // these three as nic_top says
+    parameter PROFILES    = 7,  // these as nic_top says
     parameter RULES       = 4,
-    parameter BUFFER_LOG2 = 10
+    parameter BUFFER_LOG2 = 10,
+    parameter FLOWS_LOG2  = 11, // 0, or more than one lane: no table of TCP flows, and TCP goes
+                                // stored
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661
 ) (
     input  wire         axis_aclk,
     input  wire         axis_rst,       // synchronous to axis_aclk, active high
@@ -105,9 +108,9 @@ module gn_opennic_box #(
     assign m_axis_adap_tx_tuser_size  = w_length[15:0];
     assign m_axis_qdma_c2h_tuser_size = h_length[15:0];
 
-    // Where a TCP segment's values begin is not known here, so segments go stored.
+    // Where a TCP segment's values begin, only a table of flows knows here.
     nic_lanes #(.LANES(LANES), .DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
-                .BUFFER_LOG2(BUFFER_LOG2), .FRAME_MAX(9600)) lanes (
+                .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED), .FRAME_MAX(9600)) lanes (
         .clk(axis_aclk), .rst(axis_rst),
         .s_axis_host_tdata(s_axis_qdma_h2c_tdata), .s_axis_host_tkeep(s_axis_qdma_h2c_tkeep), .s_axis_host_tlast(s_axis_qdma_h2c_tlast),
         .s_axis_host_tuser(4'b0100), .s_axis_host_side({s_axis_qdma_h2c_tuser_src, s_axis_qdma_h2c_tuser_dst}),

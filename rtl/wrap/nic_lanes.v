@@ -17,6 +17,9 @@ module nic_lanes #(
     parameter RULES         = 4,
     parameter BUFFER_LOG2   = 10,   // beside the stores of nic_top each lane has four FIFOs of as
                                     // many bytes
+    parameter FLOWS_LOG2    = 0,    // with one lane as nic_top says. With more there is no table:
+                                    // each lane would see only some frames of a flow
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
     parameter FRAME_MAX     = 1522
 ) (
     input  wire                     clk,
@@ -113,7 +116,8 @@ module nic_lanes #(
     generate
         for (lane = 0; lane < LANES; lane = lane + 1) begin : g_lane
             nic_port #(.DATA_WIDTH(DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .PROFILES(PROFILES),
-                       .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FRAME_MAX(FRAME_MAX)) port (
+                       .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(LANES == 1 ? FLOWS_LOG2 : 0), .FLOWS_SEED(FLOWS_SEED),
+                       .FRAME_MAX(FRAME_MAX)) port (
                 .clk(clk), .rst(rst),
                 .s_axis_host_tdata(h_data[lane*DATA_WIDTH +: DATA_WIDTH]), .s_axis_host_tkeep(h_keep[lane*KEEP +: KEEP]),
                 .s_axis_host_tlast(h_last[lane]), .s_axis_host_tuser(h_user[lane*TX_USER +: 4]),

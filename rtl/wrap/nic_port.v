@@ -11,9 +11,11 @@ module nic_port #(
     parameter DATA_WIDTH    = 256,  // 64, 128, 256, 512
     parameter TX_SIDE_WIDTH = 1,
     parameter RX_SIDE_WIDTH = 1,
-    parameter PROFILES      = 7,    // these four as nic_top says
+    parameter PROFILES      = 7,    // these six as nic_top says
     parameter RULES         = 4,
     parameter BUFFER_LOG2   = 10,
+    parameter FLOWS_LOG2    = 0,
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
     parameter FRAME_MAX     = 1522
 ) (
     input  wire                     clk,
@@ -115,8 +117,8 @@ module nic_port #(
     wire [RX_SIDE_WIDTH-1:0] i_side;
     wire [16:0]              o_length, i_length;
 
-    nic_top #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .TX_SIDE_WIDTH(TX_SIDE_WIDTH),
-              .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .FRAME_MAX(FRAME_MAX)) nic (
+    nic_top #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
+              .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .FRAME_MAX(FRAME_MAX)) nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(h_data), .s_axis_host_tkeep(h_keep), .s_axis_host_tlast(h_last), .s_axis_host_tuser(h_user),
         .s_axis_host_side(h_side), .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic_counters, with counter_bank as its proof has it. Each event adds once, exactly what the table
 // of registers says, to each of its counters, and nothing else adds to any. So do pulses of dropped
-// frames, and none is lost. A snapshot comes within four cycles, and never with half of an event. A
-// number that the table does not have is not known. Events that come as nic_regs wants them find a
-// place, and nothing is added before the banks are ready. One counter, any, is followed.
+// frames and of flows, and none is lost. A snapshot comes within four cycles, and never with half
+// of an event. A number that the table does not have is not known. Events that come as nic_regs
+// wants them find a place, and nothing is added before the banks are ready. One counter, any, is
+// followed.
 // method: pdr
 // seconds: 120
 // stubs: any_fifos.v
@@ -18,7 +19,8 @@
 // mutant: nic/nic_counters.v /wire +t_stored/s/ \&\& !t_compressed//
 // mutant: nic/nic_counters.v /r1_valid +<= r_add/s/!second_reg/second_reg/
 // mutant: nic/nic_counters.v /snapshot_reg +<= wanted_reg/s/ \&\& second_reg//
-// mutant: nic/nic_counters.v s/d_address == 2'd1( \&\& d_ready \? 3'd0)/d_address == 2'd2\1/
+// mutant: nic/nic_counters.v s/d_address == d\[2:0\]/d_address == d[2:0] + 3'd1/
+// mutant: nic/nic_counters.v s/number - 5'd12/number - 5'd13/
 // mutant: nic/nic_counters.v s/place = number - 5'd14/place = number - 5'd13/
 // mutant: nic/nic_counters.v s/t_there \&\& ready;/t_there;/
 `default_nettype none
@@ -34,6 +36,7 @@ module proof (
     input wire        tx_long,
     input wire        rx_bad,
     input wire        rx_long,
+    input wire [2:0]  tx_flow,
     input wire        snapshot
 );
     (* anyconst *) wire [8:0] number;
@@ -43,12 +46,13 @@ module proof (
     wire [14:0] t_values;
     wire [4:0]  r_kind, t0_address, t1_address, t2_address, place;
     wire [3:0]  t_kind, t_rule, r0_address, r1_address;
-    wire [2:0]  d_amount, bank;
-    wire [1:0]  d_address;
+    wire [3:0]  d_amount;
+    wire [2:0]  d_address, bank;
 
     nic_counters dut (
         .clk(clk), .rst(rst), .ready(ready), .tx_event_valid(tx_valid), .tx_event_kind(tx_kind), .tx_event_rule(tx_rule), .tx_event_length(17'd0),
         .tx_event_values(15'd0), .tx_event_payload_bytes(17'd0), .tx_event_wire_bytes(17'd0), .tx_event_dropped_bad(tx_bad), .tx_event_dropped_long(tx_long),
+        .tx_event_flow_added(tx_flow[0]), .tx_event_flow_evicted(tx_flow[1]), .tx_event_flow_closed(tx_flow[2]),
         .rx_event_valid(rx_valid), .rx_event_kind(rx_kind), .rx_event_length(17'd0), .rx_event_wire_bytes(16'd0), .rx_event_payload_bytes(16'd0),
         .rx_event_dropped_bad(rx_bad), .rx_event_dropped_long(rx_long), .snapshot(snapshot), .read_number(number), .read_known(known),
         .\t0_ready (t0_ready), .\t1_ready (t1_ready), .\t2_ready (t2_ready), .\r0_ready (r0_ready), .\r1_ready (r1_ready), .\r2_ready (r2_ready), .\d_ready (d_ready),
@@ -61,7 +65,7 @@ module proof (
     wire on;
     reset_first first (.clk(clk), .rst(rst), .on(on));
 
-    // ---- the neighbours: banks are ready 32 cycles after a reset, that of frames dropped after 4;
+    // ---- the neighbours: banks are ready 32 cycles after a reset, that of single pulses after 8;
     // nothing comes in the first 16, then an event in every second cycle, and up to 8 ahead of
     // that. Of the first 16 cycles 14 are left out here
 
@@ -76,7 +80,7 @@ module proof (
     always @* begin
         assume (age < 6'd18 ? !t0_ready : banks);
         assume (d_ready == (age >= 6'd2));
-        assume (age >= 6'd2 || !(tx_valid || rx_valid || tx_bad || tx_long || rx_bad || rx_long));
+        assume (age >= 6'd2 || !(tx_valid || rx_valid || tx_bad || tx_long || rx_bad || rx_long || tx_flow != 3'd0));
         assume (!tx_valid || t_may >= 5'd2);
         assume (!rx_valid || r_may >= 5'd2);
         if (t_pop) assume (t_kind <= 4'd11 && t_rule < 4'd12);
@@ -85,7 +89,7 @@ module proof (
 
     // ---- what the table says that an event adds to the counter that is followed
 
-    wire       of_host = number < 9'd16, of_rule = number >= 9'd32 && number < 9'd128 && number[2:0] < 3'd5, of_wire = number >= 9'd128 && number < 9'd149;
+    wire       of_host = number < 9'd19, of_rule = number >= 9'd32 && number < 9'd128 && number[2:0] < 3'd5, of_wire = number >= 9'd128 && number < 9'd149;
     wire [3:0] rule    = number[6:3] - 4'd4;
     wire       exists  = of_host || of_rule || of_wire;
     wire       compressed = t_kind == 4'd0, stored = t_kind >= 4'd1 && t_kind <= 4'd3, restored = r_kind >= 5'd4 && r_kind <= 5'd7, malformed = r_kind >= 5'd11;
@@ -94,21 +98,21 @@ module proof (
     always @* begin
         t_adds = 17'd0;
         if (of_host)
-            case (number[3:0])
-            4'd0:    t_adds = 17'd1;
-            4'd1:    t_adds = t_bytes;
-            4'd2:    t_adds = {16'd0, t_kind >= 4'd4};
-            4'd3:    t_adds = {16'd0, t_kind == 4'd4};
-            4'd4:    t_adds = {16'd0, t_kind == 4'd5};
-            4'd5:    t_adds = {16'd0, t_kind == 4'd6};
-            4'd6:    t_adds = {16'd0, t_kind == 4'd7};
-            4'd7:    t_adds = {16'd0, t_kind == 4'd8};
-            4'd8:    t_adds = {16'd0, t_kind == 4'd9};
-            4'd9:    t_adds = {16'd0, t_kind == 4'd10};
-            4'd10:   t_adds = {16'd0, t_kind == 4'd11};
-            4'd11:   t_adds = {16'd0, t_kind == 4'd1};
-            4'd12:   t_adds = {16'd0, t_kind == 4'd2};
-            4'd13:   t_adds = {16'd0, t_kind == 4'd3};
+            case (number[4:0])
+            5'd0:    t_adds = 17'd1;
+            5'd1:    t_adds = t_bytes;
+            5'd2:    t_adds = {16'd0, t_kind >= 4'd4};
+            5'd3:    t_adds = {16'd0, t_kind == 4'd4};
+            5'd4:    t_adds = {16'd0, t_kind == 4'd5};
+            5'd5:    t_adds = {16'd0, t_kind == 4'd6};
+            5'd6:    t_adds = {16'd0, t_kind == 4'd7};
+            5'd7:    t_adds = {16'd0, t_kind == 4'd8};
+            5'd8:    t_adds = {16'd0, t_kind == 4'd9};
+            5'd9:    t_adds = {16'd0, t_kind == 4'd10};
+            5'd10:   t_adds = {16'd0, t_kind == 4'd11};
+            5'd11:   t_adds = {16'd0, t_kind == 4'd1};
+            5'd12:   t_adds = {16'd0, t_kind == 4'd2};
+            5'd13:   t_adds = {16'd0, t_kind == 4'd3};
             default: t_adds = 17'd0;
             endcase
         else if (of_rule && rule == t_rule)
@@ -158,16 +162,17 @@ module proof (
         else assert (r_pop || r_added == 17'd0);
         assert (!(t0_valid || t2_valid || r0_valid || r1_valid || r2_valid) || banks);
         if (asked == 3'd4) assert (known == exists);
-        if (asked != 3'd0 && exists) assert ((bank == 3'd6) == (number == 9'd14 || number == 9'd15 || number == 9'd146 || number == 9'd147));
+        if (asked != 3'd0 && exists) assert ((bank == 3'd6) == (number >= 9'd14 && number <= 9'd18 || number == 9'd146 || number == 9'd147));
     end
 
-    // ---- frames dropped: what was told and is not yet added
+    // ---- frames dropped, and flows: what was told and is not yet added
 
-    reg  [3:0] dropped = 4'd0;
-    wire       pulse   = (number == 9'd14 && tx_bad) || (number == 9'd15 && tx_long) || (number == 9'd146 && rx_bad) || (number == 9'd147 && rx_long);
-    wire [2:0] d_added = bank == 3'd6 && d_ready && d_address == place[1:0] ? d_amount : 3'd0;
-    always @(posedge clk) dropped <= rst ? 4'd0 : dropped + {3'd0, pulse} - {1'b0, d_added};
-    always @* if (on && asked != 3'd0) assert (dropped <= 4'd4 && (bank != 3'd6 || d_address != place[1:0] || {1'b0, d_amount} == dropped));
+    reg  [4:0] dropped = 5'd0;
+    wire       pulse   = (number == 9'd14 && tx_bad) || (number == 9'd15 && tx_long) || (number == 9'd146 && rx_bad) || (number == 9'd147 && rx_long) ||
+                         (number == 9'd16 && tx_flow[0]) || (number == 9'd17 && tx_flow[1]) || (number == 9'd18 && tx_flow[2]);
+    wire [3:0] d_added = bank == 3'd6 && d_ready && d_address == place[2:0] ? d_amount : 4'd0;
+    always @(posedge clk) dropped <= rst ? 5'd0 : dropped + {4'd0, pulse} - {1'b0, d_added};
+    always @* if (on && asked != 3'd0) assert (dropped <= 5'd8 && (bank != 3'd6 || d_address != place[2:0] || {1'b0, d_amount} == dropped));
 
     // ---- a snapshot, between two events
 

@@ -11,6 +11,7 @@
 // reduce: s/PROFILES    = 7/PROFILES = 5/
 // reduce: s/RULES       = 4/RULES = 3/
 // reduce: s/BUFFER_LOG2 = 10/BUFFER_LOG2 = 9/
+// reduce: s/FLOWS_LOG2  = 0/FLOWS_LOG2  = 9/
 // cut: counters
 // expose: counters_ready c_data c_known r_number snapshot_reg aw_have_reg w_have_reg w_done_reg
 // expose: w_wait_reg w_address w_data w_strobes written_reg
@@ -61,6 +62,7 @@ module proof (
         .cfg_tx_bypass(tx_bypass), .cfg_rx_bypass(rx_bypass), .cfg_rules(rules), .cfg_heads(heads), .cfg_mtu(cfg_mtu), .cfg_max_restored(cfg_max_restored),
         .tx_event_valid(1'b0), .tx_event_kind(4'd0), .tx_event_length(17'd0), .tx_event_rule(4'd0), .tx_event_values(15'd0),
         .tx_event_payload_bytes(17'd0), .tx_event_wire_bytes(17'd0), .tx_event_dropped_bad(1'b0), .tx_event_dropped_long(1'b0),
+        .tx_event_flow_added(1'b0), .tx_event_flow_evicted(1'b0), .tx_event_flow_closed(1'b0),
         .rx_event_valid(1'b0), .rx_event_kind(5'd0), .rx_event_length(17'd0), .rx_event_wire_bytes(16'd0), .rx_event_payload_bytes(16'd0),
         .rx_event_dropped_bad(1'b0), .rx_event_dropped_long(1'b0),
         .\counters_ready (counters_ready), .\c_data (c_data), .\c_known (c_known), .\r_number (r_number), .\snapshot_reg (snapshot),
@@ -248,7 +250,7 @@ module proof (
     wire [3:0] from_rule = from[7:4];
     wire       counter   = from >= 12'h400;
     wire       of_rule   = from[11:8] == 4'd1 && {28'd0, from_rule} < RULES && from[3:2] != 2'd3;
-    wire       plain     = from <= 12'h01c || of_rule;
+    wire       plain     = from <= 12'h024 || of_rule;
     wire [8:0] number    = from[11:3] - 9'h080;
     // what is not of the counters has been chosen
     wire       r_made    = r && !r_steps[0] && !rvalid;
@@ -296,12 +298,14 @@ module register_reads (
         assert (known == plain);
         case (from)
         12'h000: assert (data == 32'h474e4943);
-        12'h004: assert (data == 32'h00010001);
+        12'h004: assert (data == 32'h00010002);
         12'h008: assert (data == 32'h00090305);
         12'h00c: assert (data[31:2] == 30'd0 && (data[1:0] == control || data[1:0] == control_before));
         12'h010, 12'h014: assert (data == 32'd0);
         12'h018: assert (data[31:16] == 16'd0 && (data[15:0] == mtu || data[15:0] == mtu_before));
         12'h01c: assert (data[31:16] == 16'd0 && (data[15:0] == most || data[15:0] == most_before));
+        12'h020: assert (data == 32'd9);
+        12'h024: assert (data == 32'h6e6f7661);
         default: if (!plain) assert (data == 32'd0);
         endcase
         if (followed) assert (followed_byte == holds || followed_byte == held);

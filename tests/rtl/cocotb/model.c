@@ -14,7 +14,8 @@ static gn_rx *rx;
 GN_API int model_begin(void)
 {
     const gn_rule rule = gn_rule_default();
-    const gn_tx_config to_wire = {.rules = &rule, .rule_count = 1, .wire_mtu = LONGEST};
+    const gn_tx_config to_wire = {
+        .rules = &rule, .rule_count = 1, .wire_mtu = LONGEST, .flow_log2 = 11, .flow_seed = 0x6e6f7661};
     const gn_rx_config to_host = {.max_restored = LONGEST};
     return gn_tx_new(&tx, &to_wire) != GN_OK || gn_rx_new(&rx, &to_host) != GN_OK;
 }
@@ -27,13 +28,14 @@ static long result(gn_verdict verdict, const uint8_t *frame, size_t length, size
 }
 
 // To the wire, and to the host. `out` has room for `capacity` bytes. Returns the bytes of what
-// leaves, 0 for a frame that is dropped. head: as gn_tx_packet_head().
-GN_API long model_tx(const uint8_t *frame, size_t length, int head, uint8_t *out, size_t capacity)
+// leaves, 0 for a frame that is dropped. Frames to the wire come in order, as TCP's flows are
+// remembered.
+GN_API long model_tx(const uint8_t *frame, size_t length, uint8_t *out, size_t capacity)
 {
     const size_t at = gn_frame_ethernet_offset(frame, length);
     size_t written = 0;
     gn_verdict verdict = GN_VERDICT_PASS;
-    if (at) verdict = gn_tx_packet_head(tx, frame + at, length - at, head, out + at, capacity - at, &written);
+    if (at) verdict = gn_tx_packet(tx, frame + at, length - at, out + at, capacity - at, &written);
     return result(verdict, frame, length, at, written, out);
 }
 

@@ -15,17 +15,17 @@ ROOM = 1 << 17
 MTU, MAX_RESTORED, LONGEST = 0x18, 0x1C, 9200  # registers, and what model.c has in both
 
 _library = ctypes.CDLL(os.environ["GRADNIC_MODEL"])
-for _name, _more in (("model_tx", [ctypes.c_int]), ("model_rx", [])):
+for _name in ("model_tx", "model_rx"):
     _function = getattr(_library, _name)
     _function.restype = ctypes.c_long
-    _function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, *_more, ctypes.c_char_p, ctypes.c_size_t]
+    _function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
 assert _library.model_begin() == 0
 
 
-def tx(frame, head=-1):
-    """What leaves for the wire."""
+def tx(frame):
+    """What leaves for the wire. TCP flows are remembered: once for a frame, in order."""
     out = ctypes.create_string_buffer(ROOM)
-    length = _library.model_tx(frame, len(frame), head, out, ROOM)
+    length = _library.model_tx(frame, len(frame), out, ROOM)
     return out.raw[:length]
 
 
@@ -41,9 +41,9 @@ def udp(payload, tos=TOS, port=2):
                  / UDP(sport=1, dport=port) / payload)
 
 
-def tcp(payload, tos=TOS):
+def tcp(payload, tos=TOS, flags="A", seq=7, port=2):
     return bytes(Ether(src="5A:51:52:53:54:55", dst="DA:D1:D2:D3:D4:D5") / IP(src="192.0.2.1", dst="192.0.2.2", tos=tos)
-                 / TCP(sport=1, dport=2, flags="A", seq=7) / payload)
+                 / TCP(sport=1, dport=port, flags=flags, seq=seq) / payload)
 
 
 def gradient(count, sigma, random):

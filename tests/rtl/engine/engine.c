@@ -264,6 +264,34 @@ START_TEST(flipped_bit)
 }
 END_TEST
 
+// More TCP flows than the hardware's table holds. Lockstep compares each packet, and at the end the
+// counters: the model's table gives way as the hardware's does.
+START_TEST(many_flows)
+{
+    enum { FLOWS = 3000, ROOM_FOR = 2048, SYN = 2, ACK = 16, FIN = 1 };
+    pair_open(&pair, gn_engine_find("lockstep", NULL));
+    for (unsigned round = 0; round < 3; round++)
+        for (unsigned n = 0; n < FLOWS; n++) {
+            packet p = {.version = n % 2 ? 4 : 6, .source = (uint16_t)(1000 + n), .seq = 77 * n, .flags = SYN};
+            if (round) p.flags = ACK, p.seq += 1 + n % 5;
+            if (round == 2) p.flags |= FIN;
+            const gn_segment s = pair_build(&pair, p, round ? n % 5 : 0, round ? 600 : 0, 0);
+            ck_assert_int_eq(gn_datapath_transmit(pair.tested, &s, GN_CUT_MTU, PAIR_MTU, &pair.burst), GN_OK);
+            ck_assert_uint_eq(pair.burst.count, 1);
+        }
+    const gn_tx_counters *c = gn_datapath_tx_counters(pair.tested);
+    gn_error error = {0};
+    ck_assert_msg(!gn_datapath_check(pair.tested, &error), "%s", error.text);
+    ck_assert_uint_eq(c->flows_added, FLOWS);
+    ck_assert_uint_ge(c->flows_evicted, FLOWS - ROOM_FOR);
+    ck_assert_uint_eq(c->stored_no_syn, 2 * c->flows_evicted);
+    ck_assert_uint_eq(c->flows_closed, FLOWS - c->flows_evicted);
+    ck_assert_uint_eq(c->flows_now, 0);
+    ck_assert_uint_eq(c->rule[0].compressed, 2 * (FLOWS - c->flows_evicted));
+    pair_close(&pair);
+}
+END_TEST
+
 // A frame that the hardware swallows is an error after some time, and no frame of another one's.
 START_TEST(no_answer)
 {
@@ -295,6 +323,7 @@ int main(void)
     tcase_add_test(tcase, bypass);
     tcase_add_test(tcase, both_directions);
     tcase_add_loop_test(tcase, flipped_bit, 0, 2);
+    tcase_add_test(tcase, many_flows);
     tcase_add_test(tcase, no_answer);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

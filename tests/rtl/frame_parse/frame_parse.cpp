@@ -29,6 +29,9 @@ class Bench
         stream_.user_in_last = true;
         stream_.user_mask = 1;
         stream_.empty_ends = true;
+        stream_.every = [this](Vframe_parse &top) {
+            if (top.k_end) keys_.push_back(key_of(top));
+        };
     }
 
     void send(Bytes frame, bool bad)
@@ -62,17 +65,47 @@ class Bench
     {
         for (unsigned i = 0; i < after; i++) stream_.step();
         stream_.reset(1 + random_.below(3));
-        expected_.clear();
+        expected_.clear(), keys_.clear();
         stream_.drain();
     }
     std::array<size_t, CODES> seen{};
-    size_t tagged = 0, frames = 0, right = 0, with_options = 0, contradictory = 0;
+    size_t tagged = 0, frames = 0, tracked = 0, right = 0, with_options = 0, contradictory = 0;
 
   private:
     struct Sent {
         Bytes frame;
         bool bad;
     };
+
+    // k_key by bytes.
+    using Key = std::array<uint8_t, 40>;
+    static Key key_of(const Vframe_parse &top)
+    {
+        Key k;
+        memcpy(k.data(), &top.k_key[0], k.size());
+        return k;
+    }
+    void check_key(const Bytes &frame, size_t at)
+    {
+        const bool parsed = at && gn_packet_parse(frame.data() + at, frame.size() - at, &flow_) == GN_PARSE_OK;
+        const bool tcp = parsed && flow_.protocol == GN_PROTOCOL_TCP;
+        expect("TCP for the table", stream_.top().m_flow >> 1, tcp);
+        if (tcp) expect("payload for the table", stream_.top().m_flow & 1, flow_.end > flow_.payload);
+        if (keys_.empty()) fail("frame %zu has no key", frames);
+        const Key k = keys_.front();
+        keys_.erase(keys_.begin());
+        if (!tcp) return;
+        const uint8_t *ip = frame.data() + at;
+        Key want{};
+        if (flow_.version == 6)
+            memcpy(want.data(), ip + 8, 32);
+        else
+            memcpy(want.data() + 4, ip + 12, 8);
+        memcpy(want.data() + 32, ip + flow_.l4, 4);
+        want[36] = static_cast<uint8_t>((flow_.version == 6) | (flow_.seq & 3) << 1);
+        if (k != want) fail("frame %zu: the key is another one\n  %s", frames, bench::describe(frame).c_str());
+        tracked++;
+    }
 
     void expect(const char *what, uint32_t got, size_t wanted)
     {
@@ -102,6 +135,7 @@ class Bench
         expect_code(top.m_code, code);
         expect("bad", top.m_bad, expected_.front().bad);
         expect("length", top.m_length, frame.size());
+        check_key(frame, at);
         with_options += code == GN_PARSE_EXTENSION && h.version == 4;
         if (code == GN_PARSE_OK || code == EMPTY) {
             expect("tagged", top.m_tagged, at == 18);
@@ -137,6 +171,8 @@ class Bench
     bench::Stream<Vframe_parse> stream_;
     bench::Random random_;
     std::deque<Sent> expected_;
+    std::vector<Key> keys_;
+    gn_headers flow_{};
 };
 
 }  // namespace
@@ -222,7 +258,7 @@ int main(int argc, char **argv)
     for (size_t n : b.seen) printf(" %zu", n);
     printf("; %zu with a tag, %zu checksums right\n", b.tagged, b.right);
     for (size_t n : b.seen)
-        if (n < 100 || b.right < 1000 || b.with_options < 100 || b.contradictory < 20)
+        if (n < 100 || b.right < 1000 || b.tracked < 1000 || b.with_options < 100 || b.contradictory < 20)
             fail("not every kind of frame was met");
     return 0;
 }

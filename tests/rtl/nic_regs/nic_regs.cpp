@@ -4,6 +4,7 @@
 // together; events as dense as they may come, snapshots among them, counters past 2^32.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -21,6 +22,10 @@ namespace
 #define GN_RTL_RULES 4
 #endif
 
+#ifndef GN_RTL_FLOWS
+#define GN_RTL_FLOWS 0  // as the parameter FLOWS_LOG2
+#endif
+
 enum {
     RULES = GN_RTL_RULES,
     CONTROL = 0x00c,
@@ -28,6 +33,8 @@ enum {
     COMMIT = 0x014,
     MTU = 0x018,
     MAX_RESTORED = 0x01c,
+    FLOWS = 0x020,
+    FLOWS_SEED = 0x024,
     RULE = 0x100,
     TX = 0x400,
     TX_RULE = 0x500,
@@ -40,7 +47,7 @@ using Counters = std::map<uint32_t, uint64_t>;  // by address of the low word
 Counters none()
 {
     Counters c;
-    for (uint32_t i = 0; i < 16; i++) c[TX + 8 * i] = 0;
+    for (uint32_t i = 0; i < 19; i++) c[TX + 8 * i] = 0;
     for (uint32_t rule = 0; rule < RULES; rule++)
         for (uint32_t i = 0; i < 5; i++) c[TX_RULE + 0x40 * rule + 8 * i] = 0;
     for (uint32_t i = 0; i < 21; i++) c[RX + 8 * i] = 0;
@@ -111,11 +118,13 @@ struct Registers {
     std::pair<uint32_t, unsigned> read(uint32_t address) const
     {
         if (address == 0) return {0x474e4943, bench::AXIL_OKAY};
-        if (address == 4) return {0x00010001, bench::AXIL_OKAY};
+        if (address == 4) return {0x00010002, bench::AXIL_OKAY};
         if (address == 8) return {10 << 16 | RULES << 8 | 7, bench::AXIL_OKAY};
         if (address == CONTROL) return {control, bench::AXIL_OKAY};
         if (address == MTU) return {mtu, bench::AXIL_OKAY};
         if (address == MAX_RESTORED) return {max_restored, bench::AXIL_OKAY};
+        if (address == FLOWS) return {GN_RTL_FLOWS, bench::AXIL_OKAY};
+        if (address == FLOWS_SEED) return {GN_RTL_FLOWS ? 0x6e6f7661 : 0, bench::AXIL_OKAY};
         if (address == SNAPSHOT || address == COMMIT) return {0, bench::AXIL_OKAY};
         if (rule_word(address) >= 0) return {written[rule_word(address)], bench::AXIL_OKAY};
         return {0, bench::AXIL_SLVERR};
@@ -206,12 +215,11 @@ class Bench
                  (unsigned long long)got[TX], tx_before, (unsigned long long)got[RX], rx_before);
         for (; tx_done_ < got[TX]; tx_done_++) tx_.at(tx_done_).count_tx(counted_);
         for (; rx_done_ < got[RX]; rx_done_++) rx_.at(rx_done_).count_rx(counted_);
-        static const uint32_t of_dropped[] = {TX + 14 * 8, TX + 15 * 8, RX + 18 * 8, RX + 19 * 8};
-        for (unsigned i = 0; i < 4; i++) {
+        for (size_t i = 0; i < dropped_.size(); i++) {
             const uint64_t value = got[of_dropped[i]];
-            if (value + 8 < dropped_before[i] || value > dropped_after[i])
-                fail("%llu frames were dropped, the counter says %llu", (unsigned long long)dropped_after[i],
-                     (unsigned long long)value);
+            if (value + 12 < dropped_before[i] || value > dropped_after[i])
+                fail("there were %llu pulses, counter %03x says %llu", (unsigned long long)dropped_after[i],
+                     of_dropped[i], (unsigned long long)value);
             counted_[of_dropped[i]] = value;
         }
         for (const auto &c : counted_)
@@ -234,9 +242,8 @@ class Bench
         for (unsigned i = 0; i < 100; i++) step();
         snapshot();
         if (tx_done_ != tx_.size() || rx_done_ != rx_.size()) fail("events were lost");
-        static const uint32_t of_dropped[] = {TX + 14 * 8, TX + 15 * 8, RX + 18 * 8, RX + 19 * 8};
-        for (unsigned i = 0; i < 4; i++)
-            if (counted_[of_dropped[i]] != dropped_[i]) fail("dropped frames were lost");
+        for (size_t i = 0; i < dropped_.size(); i++)
+            if (counted_[of_dropped[i]] != dropped_[i]) fail("pulses of counter %03x were lost", of_dropped[i]);
         tx_rate = t, rx_rate = r;
     }
     uint64_t highest() const
@@ -258,11 +265,11 @@ class Bench
     Write any_address()
     {
         const uint32_t pick = random_.below(10);
-        const uint32_t address = pick < 2   ? 4 * random_.below(8)
+        const uint32_t address = pick < 2   ? 4 * random_.below(10)
                                  : pick < 7 ? RULE + 4 * random_.below(4 * RULES + 2)
                                  : pick < 9 ? static_cast<uint32_t>(COMMIT)
                                             : 4 * random_.below(0x100);
-        return {address == SNAPSHOT ? 0x20 : address, static_cast<uint32_t>(random_.next()),
+        return {address == SNAPSHOT ? 0x28 : address, static_cast<uint32_t>(random_.next()),
                 random_.percent(50) ? 15 : random_.below(16)};
     }
     void start_read(const Write &w) { start_read(w.address); }
@@ -329,6 +336,7 @@ class Bench
         model_->tx_event_valid = model_->rx_event_valid = 0;
         model_->tx_event_dropped_bad = model_->tx_event_dropped_long = model_->rx_event_dropped_bad =
             model_->rx_event_dropped_long = 0;
+        model_->tx_event_flow_added = model_->tx_event_flow_evicted = model_->tx_event_flow_closed = 0;
     }
     Event any_event()
     {
@@ -369,6 +377,11 @@ class Bench
         model_->tx_event_dropped_long = random_.percent(tx_rate / 2);
         model_->rx_event_dropped_bad = random_.percent(rx_rate / 2),
         model_->rx_event_dropped_long = random_.percent(rx_rate);
+        model_->tx_event_flow_added = random_.percent(tx_rate),
+        model_->tx_event_flow_evicted = random_.percent(tx_rate / 2);
+        model_->tx_event_flow_closed = random_.percent(tx_rate / 3);
+        dropped_[4] += model_->tx_event_flow_added, dropped_[5] += model_->tx_event_flow_evicted;
+        dropped_[6] += model_->tx_event_flow_closed;
         dropped_[0] += model_->tx_event_dropped_bad, dropped_[1] += model_->tx_event_dropped_long;
         dropped_[2] += model_->rx_event_dropped_bad, dropped_[3] += model_->rx_event_dropped_long;
     }
@@ -443,7 +456,10 @@ class Bench
     std::vector<Event> tx_, rx_;
     size_t tx_done_ = 0, rx_done_ = 0;
     int tx_balance_ = 0, rx_balance_ = 0;
-    std::array<uint64_t, 4> dropped_{};
+    // What has a pulse of its own, by counter: frames dropped, flows.
+    static constexpr uint32_t of_dropped[] = {TX + 14 * 8, TX + 15 * 8, RX + 18 * 8, RX + 19 * 8,
+                                              TX + 16 * 8, TX + 17 * 8, TX + 18 * 8};
+    std::array<uint64_t, std::size(of_dropped)> dropped_{};
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ class Bench
         want_.clear();
         wire_.clear(), host_.clear();
         wire_current_.clear();
-        if (read(0) != 0x474e4943 || read(4) != 0x00010001 || read(8) != (10 << 16 | RULES << 8 | 7))
+        if (read(0) != 0x474e4943 || read(4) != 0x00010002 || read(8) != (10 << 16 | RULES << 8 | 7))
             fail("this is another NIC");
     }
     void gaps(unsigned idle, unsigned stall) { stream_.gaps = {idle, stall}, axil_.idle = idle, axil_.stall = stall; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic_tx against gn_tx_packet_head(), packet for packet and counter for counter: the captures in
 // tests/data, packets of every kind under random rules, real gradients and hard mixes as payload;
-// frames that are bad or too long; pauses, back-pressure, resets; the rate.
+// frames that are bad or too long; pauses, back-pressure, resets; the rate. With a table of TCP
+// flows against gn_tx_packet(), which has such a table too.
 #include <array>
 #include <deque>
 
@@ -27,6 +28,10 @@ namespace
 #define GN_RTL_RULES 4  // as the parameter RULES
 #endif
 
+#ifndef GN_RTL_FLOWS
+#define GN_RTL_FLOWS 0  // as the parameter FLOWS_LOG2
+#endif
+
 enum { RULES = GN_RTL_RULES, LONGEST = 32 << GN_RTL_LOG2, KINDS = 12, NOT_IP = 6, BYPASS = 4 };
 
 struct Rule {
@@ -39,6 +44,7 @@ struct Counts {
     std::array<uint64_t, KINDS> kinds{};
     uint64_t packets = 0, bytes = 0, bad = 0, too_long = 0;
     std::array<std::array<uint64_t, 5>, RULES> rule{};
+    uint64_t added = 0, evicted = 0, closed = 0;  // flows
 };
 
 class Bench
@@ -56,12 +62,14 @@ class Bench
 
     void configure(const std::vector<Rule> &rules, bool bypass)
     {
+        if (GN_RTL_FLOWS) stream_.reset(1);  // the model's flows are forgotten too
         write(rules, bypass);
         gn_tx_free(tx_);
         tx_ = model(rules, bypass, &number_);
         rules_ = rules, bypass_ = bypass;
         for (size_t i = 0; i < KINDS; i++) seen[i] += got_.kinds[i];
         bad += got_.bad, too_long += got_.too_long;
+        added += got_.added, evicted += got_.evicted, closed += got_.closed;
         got_ = want_ = {};
         beats_ = 0;
     }
@@ -90,7 +98,7 @@ class Bench
     unsigned hint(const Bytes &frame)
     {
         const size_t at = gn_frame_ethernet_offset(frame.data(), frame.size());
-        if (!at) return 0;
+        if (!at || GN_RTL_FLOWS) return 0;
         const int head = gn_tx_head(tx_, frame.data() + at, frame.size() - at);
         return head == GN_HEAD_STORED ? 4 : static_cast<unsigned>(head);
     }
@@ -162,7 +170,7 @@ class Bench
         configure(rules_, bypass_);
     }
     std::array<uint64_t, KINDS> seen{};
-    uint64_t bad = 0, too_long = 0, frames = 0;
+    uint64_t bad = 0, too_long = 0, frames = 0, added = 0, evicted = 0, closed = 0;
     uint64_t drops() const { return tokens_.drops; }
     size_t mtu = 65535;  // from the next configure() on
 
@@ -206,6 +214,7 @@ class Bench
         gn_tx_config config{};
         config.rules = enabled.data(), config.rule_count = enabled.size(), config.bypass = bypass;
         config.wire_mtu = mtu;
+        config.flow_log2 = GN_RTL_FLOWS, config.flow_seed = 0x6e6f7661;
         gn_tx *tx = nullptr;
         if (gn_tx_new(&tx, &config) != GN_OK) fail("the model does not take the rules");
         return tx;
@@ -220,16 +229,20 @@ class Bench
         }
         Bytes out(frame.size() + 64);
         size_t bytes = 0;
-        const int head = hint & 4 ? static_cast<int>(GN_HEAD_STORED) : static_cast<int>(hint & 3);
-        if (gn_tx_packet_head(tx, frame.data() + at, frame.size() - at, head, out.data() + at, out.size() - at,
-                              &bytes) == GN_VERDICT_PASS)
-            return frame;
+        [[maybe_unused]] const int head = hint & 4 ? static_cast<int>(GN_HEAD_STORED) : static_cast<int>(hint & 3);
+        const gn_verdict verdict = GN_RTL_FLOWS ? gn_tx_packet(tx, frame.data() + at, frame.size() - at,
+                                                               out.data() + at, out.size() - at, &bytes)
+                                                : gn_tx_packet_head(tx, frame.data() + at, frame.size() - at, head,
+                                                                    out.data() + at, out.size() - at, &bytes);
+        if (verdict == GN_VERDICT_PASS) return frame;
         std::copy_n(frame.begin(), at, out.begin());
         out.resize(at + bytes);
         return out;
     }
     void count(Vnic_tx &top)
     {
+        got_.added += top.event_flow_added, got_.evicted += top.event_flow_evicted;
+        got_.closed += top.event_flow_closed;
         got_.bad += top.event_dropped_bad, got_.too_long += top.event_dropped_long;
         lead_ = lead_ ? lead_ - 1 : 0;
         if (!top.event_valid) return;
@@ -280,6 +293,10 @@ class Bench
         equal("compressed", got_.kinds[0], compressed);
         equal("packets", got_.packets, want_.packets), equal("bytes", got_.bytes, want_.bytes);
         equal("dropped_bad", got_.bad, want_.bad), equal("dropped_long", got_.too_long, want_.too_long);
+        if (GN_RTL_FLOWS) {
+            equal("flows_added", got_.added, c->flows_added), equal("flows_evicted", got_.evicted, c->flows_evicted);
+            equal("flows_closed", got_.closed, c->flows_closed);
+        }
         beats_ = 0;
     }
     void check(bench::Frame &f)
@@ -364,6 +381,8 @@ class Traffic
         if (p.version == 4 && random_.percent(5)) p.ip_options = 4 + 4 * random_.below(10);
         if (random_.percent(40)) p.tcp_options = 4 * random_.below(11);
         p.flags = random_.percent(90) ? 0x10 : static_cast<int>(random_.below(256));
+        if (GN_RTL_FLOWS && random_.percent(20)) p.flags = random_.percent(80) ? 2 : 0x11;
+        if (GN_RTL_FLOWS) p.source = static_cast<uint16_t>(1 + random_.below(3));
         p.seq = static_cast<uint32_t>(random_.next());
         p.destination = port();
         return make_.frame(p, random_.percent(3) ? Bytes() : payload(bytes, random_.below(12)));
@@ -388,6 +407,13 @@ class Traffic
         all.resize(bytes);
         return all;
     }
+    // Begins the flow of what sized() makes.
+    Bytes syn()
+    {
+        packet p{};
+        p.flags = 2, p.tcp_options = 12, p.seq = ~0u;
+        return untagged(p, {});
+    }
     // A frame of so many bytes under the default rule.
     Bytes sized(size_t bytes, bool tcp, bool gradient)
     {
@@ -395,16 +421,19 @@ class Traffic
         p.protocol = tcp ? 6 : 17, p.tcp_options = tcp ? 12 : 0;
         const size_t headers = 14 + 20 + (tcp ? 32 : 8);
         const Bytes body = gradient ? gradient_bytes(bytes - headers) : make_.noise(bytes - headers);
-        Bytes ip(bytes);
-        ip.resize(packet_build(&p, body.data(), body.size(), ip.data()));
-        Bytes f(12, 0x02);
-        f.push_back(8), f.push_back(0);
-        f.insert(f.end(), ip.begin(), ip.end());
-        return f;
+        return untagged(p, body);
     }
     bench::Random random_;
 
   private:
+    static Bytes untagged(const packet &p, const Bytes &body)
+    {
+        Bytes ip(body.size() + 120), f(12, 0x02);
+        ip.resize(packet_build(&p, body.data(), body.size(), ip.data()));
+        f.push_back(8), f.push_back(0);
+        f.insert(f.end(), ip.begin(), ip.end());
+        return f;
+    }
     Bytes gradient_bytes(size_t bytes)
     {
         const std::vector<float> &g = gradients_[0];
@@ -524,6 +553,7 @@ void rates(Bench &b, Traffic &traffic)
         for (bool tcp : {false, true})
             for (bool gradient : {false, true}) {
                 b.configure({default_rule(profile)}, false);
+                b.send(traffic.syn(), 0);
                 for (unsigned n = 0; n < 800; n++) b.send(traffic.sized(1514, tcp, gradient), 0);
                 char what[80];
                 snprintf(what, sizeof what, "%s, %s, %s, 1514 bytes", gn_profile_name(profile), tcp ? "TCP" : "UDP",
@@ -541,12 +571,20 @@ void rates(Bench &b, Traffic &traffic)
     for (unsigned n = 0; n < 5000; n++) b.send(traffic.sized(60, false, true), 0);
     // header, with the shim; more header; stream; tail: four pieces
     b.rate("60 bytes, 18 of payload", 0.48);
-    b.latency("60 bytes, compressed", traffic.sized(60, false, true), 70);
-    b.latency("1514 bytes, compressed", traffic.sized(1514, true, true), 120);
-    b.latency("1514 bytes, stored", traffic.sized(1514, true, false), 123);
+    if (GN_RTL_FLOWS) {
+        b.send(traffic.syn(), 0);
+        for (unsigned n = 0; n < 5000; n++) b.send(traffic.sized(70, true, true), 0);
+        b.rate("70 bytes of TCP, 4 of payload", 0.49);
+    }
+    const unsigned table = GN_RTL_FLOWS ? 12 : 0;  // cycles that it takes at most
+    b.send(traffic.syn(), 0);
+    b.run(0, 0);
+    b.latency("60 bytes, compressed", traffic.sized(60, false, true), 70 + table);
+    b.latency("1514 bytes, compressed", traffic.sized(1514, true, true), 120 + table);
+    b.latency("1514 bytes, stored", traffic.sized(1514, true, false), 123 + table);
     b.configure({}, false);
-    b.latency("60 bytes, passed", traffic.sized(60, false, true), 40);
-    b.latency("1514 bytes, passed", traffic.sized(1514, true, true), 40);
+    b.latency("60 bytes, passed", traffic.sized(60, false, true), 40 + table);
+    b.latency("1514 bytes, passed", traffic.sized(1514, true, true), 40 + table);
 }
 
 // More of them than the store has beats: none may be lost with them. Then what it holds at most.
@@ -583,9 +621,12 @@ int main(int argc, char **argv)
 
     printf("%llu frames, by kind:", (unsigned long long)b.frames);
     for (uint64_t n : b.seen) printf(" %llu", (unsigned long long)n);
+    printf("; flows: %llu added, %llu evicted, %llu closed", (unsigned long long)b.added, (unsigned long long)b.evicted,
+           (unsigned long long)b.closed);
     printf("; dropped: %llu bad, %llu too long\n", (unsigned long long)b.bad, (unsigned long long)b.too_long);
     for (size_t i = 0; i < KINDS; i++)
         if (b.seen[i] < 20) fail("frames of kind %zu were not met", i);
+    if (GN_RTL_FLOWS && (b.added < 500 || b.evicted < 100 || b.closed < 100)) fail("too few flows");
     if (b.bad < 100 || b.too_long < 5 || b.drops() < 105) fail("not enough frames were dropped");
     return 0;
 }
