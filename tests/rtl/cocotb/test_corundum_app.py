@@ -49,7 +49,7 @@ async def tcp_is_compressed(dut):
     """Behind its SYN, wherever a segment begins within a value, until its FIN."""
     if int(dut.LANES.value) > 1:
         return  # there is no table of flows
-    bench = Bench(dut, STREAMS, side)
+    bench = bench_of(dut)
     await bench.begin(pauses=0.1)
     rnd, begin, values, shorter = bench.random, bench.random.randrange(1 << 32), model.gradient(3000, 1e-3, bench.random), 0
     frames, at = [model.tcp(b"", flags="S", seq=begin, port=77)], 0
