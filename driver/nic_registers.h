@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_NIC_REGISTERS_H
 #define GRADNIC_DRIVER_NIC_REGISTERS_H
-/// The registers of rtl/nic/nic_regs as software sees them: addresses, the words of a rule, the
-/// places of counters. rtl/README.md has the table. Everything that drives the hardware uses this,
-/// Verilated or simulated. The hardware's own benches have literals of their own on purpose.
+/// The registers of rtl/nic/nic_regs as software sees them: addresses (nic_register_map.h), the
+/// words of a rule, the places of counters. rtl/README.md has the table. Everything that drives the
+/// hardware uses this, Verilated or simulated. The hardware's own benches have literals of their
+/// own on purpose.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,31 +12,11 @@
 
 #include <gradnic/frame.h>
 
+#include "driver/nic_register_map.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum {
-    GN_REG_ID = 0x000,
-    GN_REG_PARAMS = 0x008,
-    GN_REG_CONTROL = 0x00c,       ///< bit 0 bypass transmit, bit 1 bypass receive
-    GN_REG_SNAPSHOT = 0x010,      ///< 1: copies all counters
-    GN_REG_COMMIT = 0x014,        ///< 1: the rules below take effect
-    GN_REG_MTU = 0x018,           ///< longest IP packet that leaves with a shim
-    GN_REG_MAX_RESTORED = 0x01c,  ///< longest IP packet that is restored
-    GN_REG_FLOWS = 0x020,         ///< log2 of the flows of its table, 0: none
-    GN_REG_FLOWS_SEED = 0x024,    ///< of that table's hash
-    GN_REG_RULES = 0x100,
-    GN_REG_RULE_STEP = 0x10,  ///< from one rule to the next
-    GN_REG_TX = 0x400,        ///< gn_tx_registers
-    GN_REG_TX_RULES = 0x500,  ///< gn_tx_rule_registers
-    GN_REG_TX_RULE_STEP = 0x40,
-    GN_REG_RX = 0x800,          ///< gn_rx_registers
-    GN_REG_COUNTER = 8,         ///< bytes of a counter: 64 bits, the low word first
-    GN_NIC_ID = 0x474e4943,     ///< the value of GN_REG_ID: "GNIC"
-    GN_NIC_MTU = 1500,          ///< GN_REG_MTU after a reset
-    GN_NIC_MAX_RESTORED = 9000  ///< GN_REG_MAX_RESTORED after a reset
-};
 
 /// The fields of GN_REG_PARAMS.
 static inline unsigned gn_nic_profiles(uint32_t params)
@@ -54,7 +35,6 @@ static inline uint32_t gn_nic_control(bool bypass_transmit, bool bypass_receive)
 }
 
 /// A rule as its registers, in the order of their addresses. All zero: no rule.
-enum { GN_RULE_WORDS = 3 };
 typedef struct gn_rule_words {
     uint32_t word[GN_RULE_WORDS];
 } gn_rule_words;
@@ -72,7 +52,6 @@ typedef struct gn_counter_register {
 /// The counter is of frames that the C model never sees.
 #define GN_NOT_IN_MODEL SIZE_MAX
 
-enum { GN_TX_REGISTERS = 19, GN_TX_RULE_REGISTERS = 5, GN_RX_REGISTERS = 21 };
 extern const gn_counter_register gn_tx_registers[GN_TX_REGISTERS];
 extern const gn_counter_register gn_tx_rule_registers[GN_TX_RULE_REGISTERS];
 extern const gn_counter_register gn_rx_registers[GN_RX_REGISTERS];

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""nic-regs on a file that stands for a PCIe device's memory: what it reads, writes and refuses."""
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+TOOL = pathlib.Path(__file__).resolve().parents[3] / "rtl/corundum/nic-regs"
+
+
+def run(*words, status=0):
+    done = subprocess.run([sys.executable, TOOL, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, (words, done)
+    return done.stdout if status == 0 else done.stderr
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        memory = pathlib.Path(folder) / "resource2"
+        words = [0] * 2048  # two interfaces
+        for at in (0, 1024):
+            words[at:at + 12] = [0x474E4943, 0x00010002, 0x000A0407, 0, 0, 0, 1500, 9000, 11, 0x1234, 0, 0]
+            words[at + 64:at + 67] = [0x80020028, 0xFFFF0000, 10]
+            words[at + 256 + 2 * 16] = 5  # flows added
+            words[at + 256 + 2 * 18 + 1] = 1  # flows closed, the high word
+            words[at + 320 + 16 + 2] = 7  # stored, of rule 1
+            words[at + 512 + 2 * 20] = 9  # too large
+        memory.write_bytes(struct.pack("<2048I", *words))
+
+        shown = run(memory)
+        for text in ("version 1.2, rules: 4", "1500 with a shim, 9000 restored", "TCP flows: 2048", "dense 2^-10"):
+            assert text in shown, shown
+        counters = run(memory, "counters").splitlines()
+        for line in ("from the host: TCP flows: added: 5", f"from the host: TCP flows: closed: {1 << 32}", "rule 1: stored: 7",
+                     "from the wire: malformed: longer than MAX_RESTORED or the buffer when restored: 9"):
+            assert line in counters, counters
+        assert len(counters) == 19 + 4 * 5 + 21, len(counters)
+
+        run(memory, "--interface", 1, "limits", "--mtu", 4000)
+        run(memory, "--interface", 1, "rule", 2, "--tos", "0x48", "--ports", "5000-5010", "--profile", "paper", "--bound", 7)
+        after = list(struct.unpack("<2048I", memory.read_bytes()))
+        assert after[1024 + 6] == 4000 and after[6] == 1500
+        assert after[1024 + 72:1024 + 75] == [0x80000048, 5010 << 16 | 5000, 7] and after[1024 + 5] == 1
+        assert after[4] == 1  # SNAPSHOT
+
+        assert "interface 2 would end" in run(memory, "--interface", 2, status=1)
+        assert "no rule 4" in run(memory, "rule", 4, status=1)
+        assert "68 to 65535" in run(memory, "limits", "--mtu", 12, status=1)
+        words[0] = 0
+        memory.write_bytes(struct.pack("<2048I", *words))
+        assert "has no NIC" in run(memory, status=1)
+    print("nic-regs: reads, writes and refuses")
+
+
+main()
