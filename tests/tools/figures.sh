@@ -39,11 +39,11 @@ expect 1 "there is no figure 'fig8'" "$GRADNIC" figures fig8
 expect 2 "contradict" "$GRADNIC" figures --quick --full
 expect 2 "" "$GRADNIC" figures --quik
 # Real daemons: a switch that is started, and one that does not start.
-"$GRADNIC" figures -q -f -o out4 switchml-fig3
-jq -e '.figures[0].rows | map(select(.what | startswith("this machine"))) | length == 4 and all(.ours > 0.1)' out4/figures.json >/dev/null ||
-    fail "$(jq -c '.figures[0].rows' out4/figures.json)"
-jq -e '.figures[0].commands | any(startswith("gradnic bench allreduce") and endswith("--switch HOST:PORT"))' out4/figures.json >/dev/null ||
-    fail "$(jq -c '.figures[0].commands' out4/figures.json)"
+"$GRADNIC" figures -q -f -o daemons switchml-fig3
+jq -e '.figures[0].rows | map(select(.what | startswith("this machine"))) | length == 4 and all(.ours > 0.1)' daemons/figures.json >/dev/null ||
+    fail "$(jq -c '.figures[0].rows' daemons/figures.json)"
+jq -e '.figures[0].commands | any(startswith("gradnic bench allreduce") and endswith("--switch HOST:PORT"))' daemons/figures.json >/dev/null ||
+    fail "$(jq -c '.figures[0].commands' daemons/figures.json)"
 cat >fake <<'FAKE'
 #!/bin/bash
 [ "$1" != switch ] || { echo "no room for a switch" >&2; exit 1; }
@@ -54,11 +54,11 @@ exec "$REAL" "${words[@]}"
 FAKE
 chmod +x fake
 export REAL=$GRADNIC
-GRADNIC=$PWD/fake expect 1 "gradnic switch did not start: no room for a switch" "$SOURCE/figures/paper-figures" --quiet --output out5 switchml-fig3
+GRADNIC=$PWD/fake expect 1 "gradnic switch did not start: no room for a switch" "$SOURCE/figures/paper-figures" --quiet --output none switchml-fig3
 # What this build has no library for is left out, and said.
-GRADNIC=$PWD/fake "$SOURCE/figures/paper-figures" --quiet --output out6 inceptionn-fig7
-jq -e '.figures[0] | (.rows | any(.what | startswith("snappy")) | not) and (.why | contains("Not there when gradnic was built: snappy"))' out6/figures.json >/dev/null ||
-    fail "$(jq -c '.figures[0]' out6/figures.json)"
+GRADNIC=$PWD/fake "$SOURCE/figures/paper-figures" --quiet --output lacking inceptionn-fig7
+jq -e '.figures[0] | (.rows | any(.what | startswith("snappy")) | not) and (.why | contains("Not there when gradnic was built: snappy"))' lacking/figures.json >/dev/null ||
+    fail "$(jq -c '.figures[0]' lacking/figures.json)"
 # A number outside of its band is named.
 mkdir -p copy/scripts
 cp -r "$SOURCE/figures" copy/
