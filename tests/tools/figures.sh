@@ -69,7 +69,7 @@ grep -q 'switchml-fig8: 32 values.* outside 0 to 1' wrong.txt || fail "$(cat wro
 
 # Folders that are none.
 touch file
-for wrong in "-o file" "-o file/below" "-o out4 --pages file" "-o out4 --pages nowhere"; do
+for wrong in "-o file" "-o file/below" "-o out7 --pages file" "-o out7 --pages nowhere"; do
     # shellcheck disable=SC2086 # options are words
     ! "$GRADNIC" figures -q $wrong inceptionn-fig3a 2>said || fail "$wrong"
     grep -Eqx 'gradnic figures: (file|file/below|nowhere): .*' said || fail "$wrong: $(cat said)"
