@@ -249,24 +249,55 @@ def loopback_small(results):
     )
 
 
-def mpi(results):
-    """The preload beside MPI's own allreduce."""
-    found = {(r["mpi"], r["size"]): r for r in results["mpi"]["results"]["results"]}
-    names = {"openmpi": "Open MPI", "mpich": "MPICH"}
-    heads = [f"{names[name]}, us: {what}" for name in names for what in ("its own", "preload")]
+MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
+
+
+def mpi_rows(results, program):
+    """MPI's own time and the preload's, of each size and MPI, as one program found them in shared memory."""
+    rows = results["mpi"]["results"]["results"]
+    found = {(r["mpi"], r["size"]): r for r in rows if r.get("program") == program and not r.get("link")}
     lines = []
     for size in sorted({size for _, size in found}):
         cells = []
-        for name in names:
+        for name in MPIS:
             row = found.get((name, size))
             cells += [digits(row["mpi_us"], 1), f"{digits(row['preload_us'], 1)} ({times(row['faster'])})"] if row else ["", ""]
         lines.append((size, *cells))
-    return table(
-        ("bytes", *heads),
-        lines,
-        results["mpi"],
+    return lines
+
+
+def mpi_table(results, program, about):
+    heads = [f"{words}, us: {what}" for words in MPIS.values() for what in ("its own", "preload")]
+    return table(("bytes", *heads), mpi_rows(results, program), results["mpi"], about)
+
+
+def mpi(results):
+    """The preload beside MPI's own allreduce."""
+    return mpi_table(
+        results,
+        None,
         "4 ranks that share memory, float, not compressed. Medians of the slowest rank, in turns. In brackets: how many"
         " times as fast as MPI's own.",
+    )
+
+
+def mpi_imb(results):
+    return mpi_table(results, "IMB", "IMB-MPI1's Allreduce, unmodified: mean of the ranks; medians of three runs each, in turns.")
+
+
+def mpi_osu(results):
+    return mpi_table(results, "OSU", "OSU's `osu_allreduce`, unmodified: mean of the ranks; medians of three runs each, in turns.")
+
+
+def mpi_links(results):
+    """Four hosts, compressed."""
+    rows = [r for r in results["mpi"]["results"]["results"] if r.get("link")]
+    return table(
+        ("bytes", "MPICH, ms", "preload at 2^-10, ms", "times as fast"),
+        [(r["size"], digits(r["mpi_us"] / 1e3, 1), digits(r["preload_us"] / 1e3, 1), times(r["faster"])) for r in rows],
+        results["mpi"],
+        "4 hosts (namespaces) on links of 1 Gbit/s; real gradients; `GRADNIC_BOUND=2^-10`, `GRADNIC_ALGORITHM=direct`."
+        " Medians of the slowest rank, in turns.",
     )
 
 
@@ -403,6 +434,9 @@ TABLES = {
     "loopback": loopback,
     "loopback-small": loopback_small,
     "mpi": mpi,
+    "mpi-imb": mpi_imb,
+    "mpi-osu": mpi_osu,
+    "mpi-links": mpi_links,
     "switch-core": switch_core,
     "switch-core-256": switch_core_short,
     "loss": loss,

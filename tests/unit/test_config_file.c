@@ -59,6 +59,16 @@ START_TEST(wrong_lines_are_marked_and_the_others_stay)
 }
 END_TEST
 
+START_TEST(a_byte_order_mark_is_skipped)
+{
+    gn_config_file file = parse("\xEF\xBB\xBFmtu = 1500\n\xEF\xBB\xBFrate = 1gbit\n");
+    ck_assert_uint_eq(file.count, 2);
+    expect(&file.lines[0], 1, "mtu", "1500");
+    ck_assert_ptr_nonnull(file.lines[1].wrong);
+    gn_config_free(&file);
+}
+END_TEST
+
 START_TEST(what_is_no_text_is_refused)
 {
     gn_config_file file;
@@ -96,5 +106,5 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("config_file", keys_and_values, wrong_lines_are_marked_and_the_others_stay,
-                     what_is_no_text_is_refused, files);
+                     a_byte_order_mark_is_skipped, what_is_no_text_is_refused, files);
 }

@@ -59,7 +59,9 @@ gn_status gn_config_parse(gn_config_file *file, const char *bytes, size_t size, 
     memcpy(file->text, bytes, size);
     file->text[size] = 0;
     unsigned number = 0;
-    for (char *rest = file->text, *line; (line = strsep(&rest, "\n"));) {
+    static const char mark[] = "\xEF\xBB\xBF";  // a byte order mark, which some editors write
+    const size_t skipped = strncmp(file->text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+    for (char *rest = file->text + skipped, *line; (line = strsep(&rest, "\n"));) {
         line = trim(line);
         number++;
         if (*line) file->lines[file->count++] = split(number, line);
