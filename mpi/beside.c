@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mpi/take.h"
 #include "ring/group.h"
@@ -103,11 +105,21 @@ static int finish(MPI_Comm self, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/// A misspelled variable would do nothing, and nobody would know.
+static void tell_of_unknown(void)
+{
+    size_t at = 0;
+    if (world_rank() != 0) return;
+    for (const char *entry; (entry = gn_mpi_settings_unknown(environ, &at));)
+        fprintf(stderr, "gradnic: rank 0: %.*s is set, and nothing here reads it\n", (int)strcspn(entry, "="), entry);
+}
+
 static void prepare_once(void)
 {
     gn_error error;
     int last;
     if (gn_mpi_settings_read(&settings, &error)) give_up(MPI_COMM_WORLD, error.text);
+    tell_of_unknown();
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &last, NULL)) return;
     PMPI_Comm_set_attr(MPI_COMM_SELF, last, NULL);

@@ -94,3 +94,21 @@ gn_status gn_mpi_settings_read(gn_mpi_settings *s, gn_error *error)
     s->comm.switch_address = find("GRADNIC_SWITCH");
     return status;
 }
+
+const char *gn_mpi_settings_unknown(char *const *environment, size_t *at)
+{
+    static const char prefix[] = "GRADNIC_";
+    static const char *const known[] = {"ALGORITHM",   "BOUND",         "CODEC",   "INTERFACE", "JOB",
+                                        "MASTER_PORT", "MIN_BYTES",     "MPI",     "OFFLOAD",   "SCALE",
+                                        "SECRET_FILE", "SHARED_MEMORY", "SUMMARY", "SWITCH",    "TIMEOUT_MS"};
+    while (environment[*at]) {
+        const char *entry = environment[(*at)++], *name = entry + sizeof prefix - 1;
+        if (strncmp(entry, prefix, sizeof prefix - 1) != 0) continue;
+        const size_t length = strcspn(name, "=");
+        size_t i = 0;
+        while (i < sizeof known / sizeof *known && (strlen(known[i]) != length || strncmp(known[i], name, length) != 0))
+            i++;
+        if (i == sizeof known / sizeof *known) return entry;
+    }
+    return NULL;
+}

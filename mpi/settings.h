@@ -17,4 +17,8 @@ typedef struct gn_mpi_settings {
 /// Reads the environment. @return GN_OK; GN_INVALID with the variable and what it may be
 gn_status gn_mpi_settings_read(gn_mpi_settings *settings, gn_error *error);
 
+/// The first entry of `environment` from `*at` on, NAME=VALUE, whose name begins with GRADNIC_ and
+/// that neither this library nor the one below reads. `*at` moves behind it. @return NULL: no more
+const char *gn_mpi_settings_unknown(char *const *environment, size_t *at);
+
 #endif

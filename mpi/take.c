@@ -39,6 +39,18 @@ static void say_bound(char *text, size_t size, const gn_comm_config *comm, int r
         snprintf(text, size, "a sum of float is at most %d x 2^-%d%s off", ranks, comm->codec.bound_exp, of);
 }
 
+/// What went over the network. Through a switch the values themselves are not counted.
+static void say_sent(char *text, size_t size, gn_algorithm algorithm, const gn_mpi_sent *sent)
+{
+    const uint64_t values = algorithm == GN_SWITCH ? atomic_load(&taken_bytes) : sent->bytes;
+    const double fewer = sent->wire_bytes ? (double)values / (double)sent->wire_bytes : 1;
+    if (algorithm == GN_SWITCH)
+        snprintf(text, size, "sent %" PRIu64 " bytes of datagrams (%.2f times fewer)", sent->wire_bytes, fewer);
+    else
+        snprintf(text, size, "sent %" PRIu64 " bytes as %" PRIu64 " (%.2f times fewer)", values, sent->wire_bytes,
+                 fewer);
+}
+
 void gn_mpi_summary(void)
 {
     int rank = 0;
@@ -47,11 +59,11 @@ void gn_mpi_summary(void)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank) return;
     const gn_mpi_sent sent = gn_mpi_beside_sent();
-    char bound[100] = "sums are exact but for their order";
+    char bound[100] = "sums are exact but for their order", gone[100];
     if (sent.ranks) say_bound(bound, sizeof bound, &settings->comm, sent.ranks);
+    say_sent(gone, sizeof gone, settings->comm.algorithm, &sent);
     fprintf(stderr,
             "gradnic: rank 0: took %" PRIuFAST64 " calls with %" PRIuFAST64 " bytes, left %" PRIuFAST64
-            " to MPI; sent %" PRIu64 " bytes as %" PRIu64 " (%.2f times fewer); %s\n",
-            atomic_load(&taken), atomic_load(&taken_bytes), atomic_load(&left), sent.bytes, sent.wire_bytes,
-            sent.wire_bytes ? (double)sent.bytes / (double)sent.wire_bytes : 1, bound);
+            " to MPI; %s; %s\n",
+            atomic_load(&taken), atomic_load(&taken_bytes), atomic_load(&left), gone, bound);
 }

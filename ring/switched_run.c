@@ -283,7 +283,9 @@ static void collect(run *r)
     gn_comm_stats *stats = &r->comm->stats;
     pthread_mutex_lock(&r->comm->stats_lock);
     stats->sent_bytes += sum.up_bytes;
+    stats->sent_wire_bytes += sum.up_bytes;
     stats->received_bytes += sum.down_bytes;
+    stats->received_wire_bytes += sum.down_bytes;
     stats->resent_packets += sum.resent;
     stats->late_packets += sum.late;
     stats->fallback_chunks += sum.fallback_chunks;

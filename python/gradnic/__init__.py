@@ -31,6 +31,10 @@ def __getattr__(name: str) -> Any:
         from . import hooks
 
         return getattr(hooks, name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("gradnic")
     raise AttributeError(f"module 'gradnic' has no attribute '{name}'")
 
 

@@ -36,6 +36,9 @@ _TYPES = frozenset((*FLOATS, torch.float64, torch.int32, torch.int64, torch.uint
 _OPS = {ReduceOp.SUM: "sum", ReduceOp.AVG: "average", ReduceOp.MIN: "minimum", ReduceOp.MAX: "maximum"}
 _told = threading.Event()
 
+_inherited: List[Any] = []
+"""Gloo groups of the process that this one was forked off. What ends them joins threads that are not here."""
+
 _UNSET = timedelta(0)  # below: the group's own
 
 
@@ -62,6 +65,8 @@ class _Shapes:
         tensor = tensor.detach()
         if tensor.is_contiguous():
             return tensor
+        if torch._debug_has_internal_overlap(tensor) == 1:
+            raise ValueError("gradnic: several elements of the tensor for results lie in one place (expand()?): clone it")
         copy = tensor.contiguous() if filled else torch.empty(tensor.shape, dtype=tensor.dtype)
         self.then(lambda: tensor.copy_(copy))
         return copy
@@ -93,6 +98,7 @@ class GradnicBackend(C10DBackend):
         self._lock = threading.Lock()
         self._lanes = [self._connect(0)]
         self._closed = False
+        self._process = os.getpid()
         self.grouped = False  # whether a GradnicGroup takes the work objects
 
     def _connect_gloo(self, rank: int, size: int) -> Any:
@@ -136,6 +142,8 @@ class GradnicBackend(C10DBackend):
     def shutdown(self) -> None:
         """Lets what was started run to its end, says goodbye to the others, and closes."""
         closed, self._closed = self.closed, True
+        if self._process != os.getpid():
+            _inherited.append(self._gloo)
         if closed:
             return
         for lane in self._lanes:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import os
+import warnings
 from datetime import timedelta
 from typing import Any, Optional, Set
 
@@ -15,8 +15,6 @@ from . import _native as native
 from ._errors import InvalidError
 from .codec import Codec
 from .comm import number_of
-
-logger = logging.getLogger("gradnic")
 
 _TIMEOUT = timedelta(minutes=30)
 
@@ -34,7 +32,8 @@ def _tell_of_misspelled() -> None:
         if name.startswith("GRADNIC_"):
             _told.add(name)
             near = difflib.get_close_matches(name, _VARIABLES, 1)
-            logger.warning("%s is set, and nothing here reads it%s", name, f": is it {near[0]}?" if near else "")
+            warnings.warn(f"{name} is set, and nothing here reads it{f': is it {near[0]}?' if near else ''}",
+                          RuntimeWarning, stacklevel=3)
 
 
 def _number(name: str, default: int) -> int:
@@ -82,6 +81,8 @@ class Options(C10DBackend.Options):
         self.bound: int = bound if bound is not None else _number("GRADNIC_BOUND", 6)
         self.scale: str = chosen(scale, "GRADNIC_SCALE", "auto") or "auto"
         self.min_bytes: int = min_bytes if min_bytes is not None else _number("GRADNIC_MIN_BYTES", 4096)
+        if self.min_bytes < 0:
+            raise InvalidError(f"min_bytes (GRADNIC_MIN_BYTES) is {self.min_bytes}: want 0 or more")
         self.switch_address = chosen(switch_address, "GRADNIC_SWITCH", None)
         self.algorithm = chosen(algorithm, "GRADNIC_ALGORITHM", "switch" if self.switch_address else None)
         self.interface = chosen(interface, "GRADNIC_INTERFACE", None)

@@ -242,6 +242,8 @@ class RatioState:
     def __init__(self, ks: Sequence[int] = (2, 4, 6, 8, 10), *, every: int = 10, process_group: Any = None,
                  path: Optional[str] = None) -> None:
         self.ks, self.every, self.process_group = tuple(ks), every, process_group
+        for k in self.ks:
+            Codec("dense", k)  # raises what is wrong
         self.rows: List[Tuple[int, int, int, Dict[int, float]]] = []
         self._step = 0
         if path is not None:

@@ -25,7 +25,7 @@ def wrong_sizes(rank, size, where):
             dist.all_gather([torch.empty(3) for _ in range(count)], torch.ones(3))
     with pytest.raises(ValueError, match="root"):
         dist.broadcast(torch.ones(3), 7)
-    with pytest.raises(RuntimeError, match="single memory location"):
+    with pytest.raises(ValueError, match=r"lie in one place \(expand\(\)\?\): clone it"):
         dist.all_reduce(torch.ones(1).expand(5000))
     t = torch.ones(5000)
     dist.all_reduce(t)
@@ -61,6 +61,17 @@ def test_a_state_that_is_wrong_is_refused_when_it_is_made(arguments, text):
 
     with pytest.raises(ValueError, match=text):
         gradnic.State(**arguments)
+
+
+def test_numbers_that_are_wrong_are_refused_when_they_are_given():
+    import gradnic
+    import gradnic.torch
+
+    with pytest.raises(ValueError, match=r"min_bytes \(GRADNIC_MIN_BYTES\) is -1"):
+        gradnic.torch.Options(min_bytes=-1)
+    with pytest.raises(ValueError, match="999"):
+        gradnic.RatioState(ks=(4, 999))
+    assert re.fullmatch(r"\d+\.\d+.*", gradnic.__version__)
 
 
 def dropped(rank, size, where):

@@ -29,6 +29,10 @@ refused GRADNIC_TIMEOUT_MS=0 "want a number"
 refused GRADNIC_MPI=maybe "want yes or no"
 refused GRADNIC_SUMMARY=2 "want yes or no"
 
+# One that nothing reads is told, once, and does no harm.
+preloaded 2 GRADNIC_BUOND=2^-6 "$PROGRAMS/bits" exact >out 2>&1 || fail "misspelled: $(cat out)"
+[ "$(grep -c 'rank 0: GRADNIC_BUOND is set, and nothing here reads it' out)" -eq 1 ] || fail "not told: $(cat out)"
+
 # The library of the other MPI is noticed before it does harm.
 if [ -n "${OTHER:-}" ]; then
     plain 2 env "LD_PRELOAD=$OTHER" "$PROGRAMS/bits" exact >out 2>&1 && fail "the other MPI's library was taken: $(cat out)"

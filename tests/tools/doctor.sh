@@ -52,7 +52,9 @@ expect 2 "--listen has no results" "$GRADNIC" doctor --listen --json
 expect 2 "--time is for --listen" "$GRADNIC" doctor -t 5
 expect 2 "--tos needs a PEER" "$GRADNIC" doctor --tos 0x28
 expect 2 "--listen: '127.0.0.300'" "$GRADNIC" doctor --listen=127.0.0.300
-expect 1 "'127.0.0.300'" "$GRADNIC" doctor 127.0.0.300
+expect 2 "'127.0.0.300'" "$GRADNIC" doctor 127.0.0.300
+expect 2 "99999" "$GRADNIC" doctor 127.0.0.1:99999
+expect 2 "--time: 0" "$GRADNIC" doctor --listen -t 0
 
 # A listener on this host.
 host=127.$((RANDOM % 200 + 20)).$((RANDOM % 200)).9

@@ -173,8 +173,20 @@ START_TEST(each_is_looked_at)
 }
 END_TEST
 
+START_TEST(misspelled_ones)
+{
+    static char *const environment[] = {"PATH=/",          "GRADNIC_BUOND=2^-6", "GRADNIC_BOUND=2^-6", "GRADNIC_MP=no",
+                                        "GRADNIC_MPI=yes", "GRADNIC_",           "GRADNIC_JOB=1",      NULL};
+    size_t at = 0;
+    ck_assert_ptr_eq(gn_mpi_settings_unknown(environment, &at), environment[1]);
+    ck_assert_ptr_eq(gn_mpi_settings_unknown(environment, &at), environment[3]);
+    ck_assert_ptr_eq(gn_mpi_settings_unknown(environment, &at), environment[5]);
+    ck_assert_ptr_null(gn_mpi_settings_unknown(environment, &at));
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("mpi_settings", setup, NULL, nothing_is_set, yes_and_no, numbers, algorithms, codecs, bounds,
-                     scales, each_is_looked_at);
+                     scales, each_is_looked_at, misspelled_ones);
 }

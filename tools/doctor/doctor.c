@@ -107,6 +107,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 't':
         o->span_ns = gn_option_time(state, key, arg);
+        if (!o->span_ns) gn_option_wrong(state, key, "%s: nobody can ask in no time", arg);
         return 0;
     case ARGP_KEY_ARG:
         if (o->peer) argp_error(state, "'%s': only one PEER is possible", arg);
@@ -162,7 +163,7 @@ int gn_command_doctor(int argc, char **argv)
     gn_argp_parse(&argp, argc, argv, &o);
     if (o.listen ? listen_for(&o, &error) : examine(&o, &failed, &error)) {
         gn_cli_error(argv[0], "%s", error.text);
-        return GN_EXIT_FAILED;
+        return error.status == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
     }
     return failed ? GN_EXIT_FAILED : GN_EXIT_OK;
 }

@@ -536,7 +536,7 @@ typedef struct gn_comm_stats {
     /// summed in binary32.
     uint64_t resent_packets, late_packets, fallback_chunks;
     /// The same as sent_bytes and received_bytes, as they were given to sockets: with offload
-    /// library compressed.
+    /// library compressed. GN_SWITCH: the same figures.
     uint64_t sent_wire_bytes, received_wire_bytes;
     /// Algorithms with groups: those of the four above that stayed within the rank's group.
     uint64_t group_sent_bytes, group_received_bytes, group_sent_wire_bytes, group_received_wire_bytes;
