@@ -16,7 +16,7 @@ function(gn_verilate target)
     set(arg_X_ASSIGN unique)
   endif()
   verilate(${target} ${arg_OPTIONS} SOURCES ${arg_SOURCES} TOP_MODULE ${arg_TOP} PREFIX ${arg_PREFIX}
-    INCLUDE_DIRS ${gradnic_rtl}/lib ${gradnic_rtl}/codec ${gradnic_rtl}/frame ${gradnic_rtl}/nic ${gradnic_rtl}/wrap
+    INCLUDE_DIRS ${gradnic_rtl}/lib ${gradnic_rtl}/codec ${gradnic_rtl}/frame ${gradnic_rtl}/nic ${gradnic_rtl}/wrap ${gradnic_rtl}/switch
     VERILATOR_ARGS --language 1364-2001 -Wall --x-assign ${arg_X_ASSIGN} --x-initial unique -O3 ${arg_ARGS})
   # Verilator cuts what it makes into many small files with large headers.
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)

@@ -27,7 +27,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 rtl=$here/../../rtl
-include="-I$rtl/codec -I$rtl/nic" # where headers (.vh) are
+include="-I$rtl/codec -I$rtl/nic -I$rtl/switch" # where headers (.vh) are
 limit=1800 # seconds for one
 
 # Proofs by name: files with a method; the others are parts of them.

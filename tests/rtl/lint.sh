@@ -15,18 +15,18 @@ trap '[ -z "$yosys" ] || kill "$yosys" 2>/dev/null || true; rm -rf "$dir"' EXIT
 # One module with all of them in it, so that what several have in common is elaborated once.
 {
     echo "module everything;"
-    for file in lib/*.v codec/stream_*.v frame/*.v nic/*.v wrap/*.v corundum/*.v opennic/*.v; do
+    for file in lib/*.v codec/stream_*.v frame/*.v nic/*.v switch/*.v wrap/*.v corundum/*.v opennic/*.v; do
         module=${file##*/} module=${module%.v}
         echo "    $module i_$module ();"
     done
     echo "endmodule"
 } >"$dir/everything.v"
-yosys -p "read_verilog -defer lib/*.v codec/*.v frame/*.v nic/*.v wrap/*.v corundum/*.v opennic/*.v $dir/everything.v; hierarchy -check -top everything; proc; check -assert" \
+yosys -p "read_verilog -defer lib/*.v codec/*.v frame/*.v nic/*.v switch/*.v wrap/*.v corundum/*.v opennic/*.v $dir/everything.v; hierarchy -check -top everything; proc; check -assert" \
     >"$dir/yosys.log" 2>&1 &
 yosys=$!
 
 # By its list, with all profiles, the top of a list is linted as it would be alone.
-tops=(stream_compress stream_decompress nic_top nic_tx nic_rx nic_port nic_lanes gn_corundum_app gn_opennic_box)
+tops=(stream_compress stream_decompress nic_top nic_tx nic_rx nic_port nic_lanes gn_corundum_app gn_opennic_box gn_aggregator)
 {
     for top in "${tops[@]}"; do
         echo "--top-module $top -f $top.f"
@@ -45,9 +45,9 @@ tops=(stream_compress stream_decompress nic_top nic_tx nic_rx nic_port nic_lanes
     for width in 64 128 512; do
         echo "-GAXIS_IF_DATA_WIDTH=$width -GIF_COUNT=2 --top-module gn_corundum_app -f gn_corundum_app.f"
     done
-    for file in lib/*.v codec/*.v frame/*.v nic/*.v wrap/*.v; do
+    for file in lib/*.v codec/*.v frame/*.v nic/*.v switch/*.v wrap/*.v; do
         module=${file##*/}
-        [[ " ${tops[*]} " == *" ${module%.v} "* ]] || echo "-Ilib -Icodec -Iframe -Inic -Iwrap $file"
+        [[ " ${tops[*]} " == *" ${module%.v} "* ]] || echo "-Ilib -Icodec -Iframe -Inic -Iswitch -Iwrap $file"
     done
 } | xargs -P 2 -L 1 verilator --lint-only -Wall --language 1364-2001
 
