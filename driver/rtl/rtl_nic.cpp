@@ -12,7 +12,7 @@
 
 #include "Vnic_top.h"
 
-#include "driver/rtl/beat.h"
+#include "host/beat.h"
 
 namespace
 {

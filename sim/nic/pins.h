@@ -6,8 +6,8 @@
 
 #include <systemc>
 
-#include "driver/rtl/beat.h"
 #include "ethernet.h"
+#include "host/beat.h"
 
 namespace sim
 {

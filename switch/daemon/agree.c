@@ -149,6 +149,20 @@ static gn_status check_role(const gn_switchd *daemon, const gn_session *session,
     return GN_OK;
 }
 
+/// Whether the switch's engine can add such a job.
+static gn_status check_engine(const gn_switchd_config *config, const gn_admission_join *join, gn_error *error)
+{
+    const gn_switch_engine_limits *limits = config->engine ? config->engine->limits : NULL;
+    if (!limits) return GN_OK;
+    if (join->format != GN_AGG_INT32)
+        return gn_fail(error, GN_INVALID, "this switch adds int32 alone (--engine %s): take format int32 (0), not %u",
+                       config->engine->name, join->format);
+    if (join->children > limits->children)
+        return gn_fail(error, GN_INVALID, "children is %u, and this switch has room for %u (--engine %s)",
+                       join->children, limits->children, config->engine->name);
+    return GN_OK;
+}
+
 gn_status gn_job_check_possible(gn_switchd *daemon, const gn_session *session, const gn_admission_join *join,
                                 gn_error *error)
 {
@@ -165,6 +179,7 @@ gn_status gn_job_check_possible(gn_switchd *daemon, const gn_session *session, c
         return gn_limits_refuse(daemon, GN_LIMIT_JOB_CHANNELS, error,
                                 "channels is %u, and one job has at most %u of %u here (--job-channels, --reserve)",
                                 join->channels, gn_limits_job_channels(daemon), gn_limits_channels(daemon));
+    if (check_engine(config, join, error)) return error->status;
     if (join->bits && config->mode == GN_PARTITIONED)
         return gn_fail(error, GN_INVALID,
                        "a switch below shares its slots, and this one does not: above such a switch all have to "

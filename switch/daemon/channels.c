@@ -8,6 +8,7 @@
 
 #include "net/udp.h"
 #include "switch/daemon/shard.h"
+#include "switch/mirror.h"
 
 /// Opens a channel's socket. Root's rights are still there: buffers so large are not for everyone.
 static gn_status open_channel(gn_channel *channel, const gn_shard_config *config, unsigned number, gn_error *error)
@@ -50,6 +51,9 @@ static gn_status allocate(gn_shard *shard, const gn_shard_config *config, gn_err
     if (gn_switch_init(&shard->sw, &config->sw, shard->memory, bytes))
         return gn_fail(error, GN_INVALID, "%u slots of %u values are out of range", config->sw.slots,
                        config->sw.slot_values);
+    if (config->engine && config->engine->open && config->engine->open(&shard->adds, &shard->sw, error))
+        return error->status;
+    shard->engine = config->engine;
     shard->channel_count = config->channels;
     shard->box->no_segmentation = config->no_offload;
     for (unsigned i = 0; i < config->channels; i++) shard->channels[i].fd = -1;
@@ -82,6 +86,7 @@ void gn_shard_free(gn_shard *shard)
         gn_ps_free(shard->channels[i].ps);
     }
     if (shard->poll >= 0) close(shard->poll);
+    if (shard->adds) shard->engine->close(shard->adds);
     gn_fault_free(shard->in);
     gn_fault_free(shard->out);
     gn_udp_inbox_free(shard->inbox);
@@ -120,9 +125,24 @@ static gn_status enter(gn_shard *shard, unsigned number, gn_switch_job *job, con
     if (above && !gn_sources_set(&channel->sources, place, above, shard->family)) return GN_INVALID;
     job->parent_port = (uint16_t)(first + GN_SOURCE_PARENT);
     job->ps_port = (uint16_t)(first + GN_SOURCE_PS);
-    const gn_status status = gn_switch_add_job(&shard->sw, job);
+    gn_status status = gn_switch_add_job(&shard->sw, job);
+    if (!status && shard->adds) {
+        const int index = gn_mirror_job_index(&shard->sw, job->job);
+        gn_error unused;
+        status = shard->engine->add_job(shard->adds, (unsigned)index, &unused);
+        if (status) (void)gn_switch_remove_job(&shard->sw, job->job);
+    }
     if (status) gn_sources_clear(&channel->sources, first);
     return status;
+}
+
+/// Takes the job out of the switch.
+static void forget(gn_shard *shard, uint16_t job)
+{
+    const int index = gn_mirror_job_index(&shard->sw, job);
+    gn_error unused;
+    if (index >= 0 && shard->adds) (void)shard->engine->remove_job(shard->adds, (unsigned)index, &unused);
+    (void)gn_switch_remove_job(&shard->sw, job);
 }
 
 /// From now on, the channel's socket is heard.
@@ -151,7 +171,7 @@ gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, con
     gn_status status = enter(shard, number, job, children, above);
     if (!status) {
         status = begin(shard, number, job->job, job->slots, keys);
-        if (status) (void)gn_switch_remove_job(&shard->sw, job->job);
+        if (status) forget(shard, job->job);
     }
     gn_shard_unlock(shard);
     return status;
@@ -198,7 +218,7 @@ void gn_shard_remove(gn_shard *shard, unsigned number)
     shard->slots_free += channel->slots;
     gn_channel_counters_add(&shard->channels_ended, &channel->counters);
     (void)epoll_ctl(shard->poll, EPOLL_CTL_DEL, channel->fd, NULL);
-    (void)gn_switch_remove_job(&shard->sw, channel->job);
+    forget(shard, channel->job);
     gn_sources_clear(&channel->sources, number * GN_SOURCES_MAX);
     channel->used = false;
     channel->keys = (gn_channel_keys){0};

@@ -4,7 +4,10 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "net/clock.h"
 #include "switch/daemon/ps_channel.h"
@@ -30,6 +33,29 @@ static void carry_out(gn_shard *shard, const gn_action *action)
     for (unsigned i = 0; i < job->children; i++) gn_shard_send(shard, job->port[i], room, bytes);
 }
 
+/// Sends a result of the engine.
+static void send_result(void *context, uint16_t port, const uint8_t *datagram, size_t bytes)
+{
+    gn_shard *shard = context;
+    uint8_t *room = gn_outbox_room(shard->box, bytes);
+    memcpy(room, datagram, bytes);
+    gn_outbox_keep(shard->box, bytes);
+    gn_shard_seal(shard, port, room, bytes);
+    gn_shard_send(shard, port, room, bytes);
+}
+
+/// @return whether the engine has taken the datagram, or has failed; then nobody takes any more
+static bool engine_takes(gn_shard *shard, uint16_t port, const uint8_t *data, size_t bytes)
+{
+    bool taken = true;
+    const gn_switch_sink sink = {send_result, shard};
+    if (!shard->adds) return false;
+    if (!shard->engine_error.status &&
+        shard->engine->take(shard->adds, shard->now, port, data, bytes, &sink, &taken, &shard->engine_error))
+        (void)kill(getpid(), SIGTERM);  // the main thread ends all, and says why
+    return taken;
+}
+
 static void take_datagram(gn_shard *shard, const gn_source *from, const uint8_t *data, size_t bytes)
 {
     gn_action actions[GN_SWITCH_ACTIONS_MAX];
@@ -38,6 +64,7 @@ static void take_datagram(gn_shard *shard, const gn_source *from, const uint8_t 
         gn_ps_channel_take(shard, channel, data, bytes);
         return;
     }
+    if (engine_takes(shard, from->port, data, bytes)) return;
     const unsigned count = gn_switch_rx(&shard->sw, shard->now, from->port, data, bytes, actions);
     for (unsigned i = 0; i < count; i++) carry_out(shard, &actions[i]);
 }

@@ -17,6 +17,7 @@
 #include "net/clock.h"
 #include "net/fault.h"
 #include "net/udp_in.h"
+#include "switch/daemon/engine.h"
 #include "switch/daemon/outbox.h"
 
 typedef struct gn_channel_counters {
@@ -62,7 +63,10 @@ typedef struct gn_shard {
     size_t bound;  ///< gn_agg_bound(slot_values)
     gn_switch sw;
     void *memory;
-    gn_fault *in, *out;  ///< bad links
+    const gn_switch_engine *engine;
+    void *adds;             ///< the engine's state; NULL: the core adds
+    gn_error engine_error;  ///< what ended the engine; to be read when the thread has ended
+    gn_fault *in, *out;     ///< bad links
     unsigned channel_count;
     gn_channel *channels;
     gn_switch_counters ended;  ///< of jobs that have ended
@@ -76,6 +80,7 @@ typedef struct gn_shard {
 /// What a shard is made with.
 typedef struct gn_shard_config {
     gn_switch_config sw;
+    const gn_switch_engine *engine;
     uint32_t places;     ///< slots, or chunks under way, that jobs can have here
     gn_endpoint listen;  ///< UDP address; port: of the first channel, 0: any
     unsigned channels;

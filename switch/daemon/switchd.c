@@ -100,6 +100,7 @@ static gn_status open_shards(gn_switchd *daemon, gn_error *error)
     if (check_memory(daemon, error)) return error->status;
     for (unsigned i = 0; i < c->shards; i++) {
         gn_shard_config shard = {.sw = gn_switchd_core(c),
+                                 .engine = c->engine,
                                  .places = gn_switchd_places(c) / c->shards,
                                  .listen = daemon->listen,
                                  .channels = c->channels,
@@ -268,6 +269,22 @@ static void stop_shards(gn_switchd *daemon)
     daemon->started = 0;
 }
 
+/// What the engines have done, where that is not the core's business.
+static gn_status end_engines(gn_switchd *daemon, gn_error *error)
+{
+    for (unsigned i = 0; i < daemon->shards; i++) {
+        const gn_shard *shard = daemon->shard[i];
+        char text[80];
+        if (!shard->adds) continue;
+        if (shard->engine_error.status)
+            return gn_fail(error, shard->engine_error.status, "engine %s of shard %u has ended: %s",
+                           shard->engine->name, i, shard->engine_error.text);
+        shard->engine->describe(shard->adds, text, sizeof text);
+        gn_switchd_log(daemon, GN_LOG_ITSELF, "engine %s of shard %u: %s", shard->engine->name, i, text);
+    }
+    return GN_OK;
+}
+
 static gn_status start_shards(gn_switchd *daemon, gn_error *error)
 {
     for (; daemon->started < daemon->shards; daemon->started++) {
@@ -301,6 +318,7 @@ gn_status gn_switchd_run(gn_switchd *daemon, gn_error *error)
         say_goodbye(daemon, watched);
     }
     stop_shards(daemon);
+    if (!status) status = end_engines(daemon, error);
     if (signals >= 0) close(signals);
     free(watched);
     return status;

@@ -12,6 +12,7 @@
 
 #include "net/address.h"
 #include "net/fault.h"
+#include "switch/daemon/engine.h"
 
 enum {
     GN_SWITCHD_SHARDS_MAX = 16,
@@ -32,12 +33,13 @@ struct gn_switchd;
 
 typedef struct gn_switchd_config {
     gn_switchd_role role;
-    gn_endpoint listen;   ///< TCP; UDP is at the same address. version 0: any address
-    uint16_t udp_first;   ///< first UDP port of the channels; the others follow. 0: any free ones
-    unsigned shards;      ///< threads
-    unsigned channels;    ///< of jobs at a time in a shard: at most GN_SWITCH_JOBS_MAX
-    gn_memory_mode mode;  ///< of a switch
-    uint32_t slots;       ///< of all shards; parameter server: chunks under way of all jobs
+    gn_endpoint listen;              ///< TCP; UDP is at the same address. version 0: any address
+    uint16_t udp_first;              ///< first UDP port of the channels; the others follow. 0: any free ones
+    unsigned shards;                 ///< threads
+    unsigned channels;               ///< of jobs at a time in a shard: at most GN_SWITCH_JOBS_MAX
+    gn_memory_mode mode;             ///< of a switch
+    const gn_switch_engine *engine;  ///< who adds; NULL: the core
+    uint32_t slots;                  ///< of all shards; parameter server: chunks under way of all jobs
     /// Modes shared, preemptive: chunks under way of all jobs in all shards together; 0: 4 * slots.
     uint32_t windows;
     /// The most slots of one job, all its channels together; where slots are shared, chunks under

@@ -7,6 +7,7 @@
 #   shared, preemptive   fewer slots than the job wants
 #   tree                 leaves of a root, with slots of their own and shared ones;
 #                        a switch that is killed
+#   engine               the aggregator in Verilog instead of the core, and beside it
 #   nic                  compressed by the workers' NICs; a training with the bits of the ring's
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -123,6 +124,39 @@ test_tree() {
         expect "exit status of rank $i" "${ranks_exit[$i]}" -ne 0
         grep -q "switch $root lost" "$testbed_dir/rank$i.err" || fail "rank $i does not name the switch: $(cat "$testbed_dir/rank$i.err")"
     done
+}
+
+# The aggregator in Verilog: sums, and a training with the bits of the core's.
+test_engine() {
+    local engine
+    begin 4 --no-nic
+    testbed_run 0 "$gradnic" switch -l 127.0.0.1 --engine rtl --mode shared --ps 127.0.0.1:1 2>&1 |
+        grep -q -- '--engine rtl takes --mode partitioned alone' || fail "--mode shared is not refused"
+    testbed_run 0 "$gradnic" switch -l 127.0.0.1 --engine rtl --parent 127.0.0.1:1 2>&1 |
+        grep -q -- 'is the root of its tree' || fail "--parent is not refused"
+    testbed_run 0 "$gradnic" switch -l 127.0.0.1 --engine rtl --slots 2000 2>&1 |
+        grep -q -- 'has 1024 in each shard' || fail "--slots 2000 is not refused"
+
+    start_switch 0 7900 --engine lockstep --loss 1%
+    ranks_start -b 4 -e 256K -f 256 -n 2 -w 0 --timeout 60s --json --algorithm switch --switch "$switch" --switch-channels 2
+    good "int32 over lockstep"
+    expect "packets sent again" "$(result '.resent_packets | floor')" -gt 0
+    expect "values added" "$(counter 7900 core.values)" -gt 500000
+    ranks_start -b 4 -e 4 -n 1 -w 0 --timeout 5s --algorithm switch --switch "$switch" -p dense
+    ranks_wait
+    grep -q 'adds int32 alone (--engine lockstep)' "$testbed_dir"/rank*.err || fail "dense is not refused: $(cat "$testbed_dir"/rank*.err)"
+
+    start_switch 0 7901 --engine rtl
+    start_switch 0 7902
+    ranks_command=(train --data "$data" --layers 3 --hidden 32 --steps 6 -q --json="$testbed_dir/train.json" -f)
+    for engine in 7900 7901 7902; do
+        ranks_start --algorithm switch --switch "$(testbed_address 0):$engine"
+        ranks_wait
+        ranks_good "training over the switch at port $engine"
+        jq -r .weights "$testbed_dir/train.json" >>"$testbed_dir/weights"
+        expect "values added at port $engine" "$(counter "$engine" core.values)" -gt 100000
+    done
+    expect "different weights" "$(sort -u "$testbed_dir/weights" | wc -l)" -eq 1
 }
 
 test_nic() {

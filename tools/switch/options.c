@@ -37,6 +37,7 @@ enum {
     KEY_WINDOWS,
     KEY_PS,
     KEY_ROLE,
+    KEY_ENGINE,
     KEY_SECRET,
     OLD_STREAMS,
     OLD_DROP,
@@ -62,13 +63,20 @@ static const struct argp_option options[] = {
      2},
     {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server; it adds chunks that find no slot", 2},
     {"role", KEY_ROLE, "ROLE", 0, "switch, or ps: a parameter server for switches (default switch)", 2},
+    {"engine", KEY_ENGINE, "NAME", 0,
+     "who adds: model (the reference in C), rtl (the Verilog aggregator in Verilator; int32, mode partitioned, at most "
+     "8 children, 1024 slots in each shard, no --parent), lockstep (both side by side, compared bit for bit) (default "
+     "model)",
+     2},
     {"windows", KEY_WINDOWS, "NUMBER", 0,
      "with shared slots: most chunks of all jobs under way (default four times the slots)", 2},
     {"shards", KEY_SHARDS, "NUMBER", 0, "threads, each with slots of its own (default 1)", 2},
     {"channels", KEY_CHANNELS, "NUMBER", 0, "most channels in each shard, 1 to 64 (default 16)", 2},
     GN_OLD_NAME("streams", OLD_STREAMS, "NUMBER"),
     {"slots", KEY_SLOTS, "NUMBER", 0,
-     "slots of the switch, of all shards together; parameter server: chunks under way (default 8192)", 2},
+     "slots of the switch, of all shards together; parameter server: chunks under way (default 8192; with "
+     "an engine of hardware at most 1024 for each shard)",
+     2},
     {"values", KEY_VALUES, "NUMBER", 0, "most values of a packet, and of a slot (default 2048)", 2},
     {"buffer", KEY_BUFFER, "SIZE", 0, "receive buffer of each channel's UDP socket (default 8M)", 2},
     {"no-offload", KEY_NO_OFFLOAD, 0, 0, "one packet at a time between kernel and switch", 2},
@@ -159,8 +167,9 @@ static bool parse_fault(int key, char *text, struct argp_state *state, gn_switch
     return true;
 }
 
-static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
+static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch_options *o)
 {
+    gn_switchd_config *config = &o->config;
     switch (key) {
     case KEY_SHARDS:
         config->shards = gn_option_unsigned(state, key, arg, 1, GN_SWITCHD_SHARDS_MAX);
@@ -169,6 +178,7 @@ static bool parse_amount(int key, char *arg, struct argp_state *state, gn_switch
         config->channels = gn_option_unsigned(state, key, arg, 1, GN_SWITCH_JOBS_MAX);
         return true;
     case KEY_SLOTS:
+        o->has_slots = true;
         config->slots = gn_option_unsigned(state, key, arg, 1, 16u * GN_AGG_SLOTS_MAX);
         return true;
     case KEY_VALUES:
@@ -217,6 +227,7 @@ static bool parse_limit(int key, char *arg, struct argp_state *state, gn_switchd
 
 static bool parse_memory(int key, char *arg, struct argp_state *state, gn_switchd_config *config)
 {
+    gn_error error;
     static const char *const modes[GN_MEMORY_MODES] = {"partitioned", "shared", "preemptive"};
     switch (key) {
     case KEY_MODE:
@@ -227,6 +238,10 @@ static bool parse_memory(int key, char *arg, struct argp_state *state, gn_switch
         return true;
     case KEY_ROLE:
         config->role = gn_option_choice(state, key, arg, "switch", "ps") ? GN_SWITCHD_PS : GN_SWITCHD_SWITCH;
+        return true;
+    case KEY_ENGINE:
+        config->engine = gn_switch_engine_find(arg, &error);
+        if (!config->engine) gn_option_refuse(state, "--engine %s: %s", arg, error.text);
         return true;
     case KEY_WINDOWS:
         config->windows = gn_option_unsigned(state, key, arg, 1, 64u * GN_AGG_SLOTS_MAX);
@@ -261,6 +276,28 @@ static void check_memory(struct argp_state *state, const gn_switchd_config *conf
     check_above(state, "ps", config->ps);
 }
 
+/// What an engine of hardware cannot do.
+static void check_engine(struct argp_state *state, gn_switch_options *o)
+{
+    gn_switchd_config *config = &o->config;
+    const gn_switch_engine_limits *limits = config->engine->limits;
+    const char *name = config->engine->name;
+    if (!limits) return;
+    const uint32_t most = limits->slots * config->shards;
+    if (!o->has_slots && config->slots > most) config->slots = most;
+    if (config->role == GN_SWITCHD_PS) gn_option_refuse(state, "--engine %s is for a switch, not for --role ps", name);
+    if (config->mode != GN_PARTITIONED) gn_option_refuse(state, "--engine %s takes --mode partitioned alone", name);
+    if (config->parent) gn_option_refuse(state, "--engine %s is the root of its tree: it takes no --parent", name);
+    if (config->slots > most)
+        gn_option_refuse(state, "--slots %u: --engine %s has %u in each shard, %u in all", config->slots, name,
+                         limits->slots, most);
+    if (config->slot_values > limits->values)
+        gn_option_refuse(state, "--values %u: --engine %s has %u", config->slot_values, name, limits->values);
+    if (config->channels > limits->jobs)
+        gn_option_refuse(state, "--channels %u: --engine %s has %u in each shard", config->channels, name,
+                         limits->jobs);
+}
+
 static void finish(struct argp_state *state, gn_switch_options *o)
 {
     gn_switchd_config *config = &o->config;
@@ -268,6 +305,7 @@ static void finish(struct argp_state *state, gn_switch_options *o)
         gn_option_refuse(state, "--reorder-delay goes with --reorder%s", o->reorder ? " for the same direction" : "");
     // A parameter server often has only one switch, which asks for all jobs.
     if (config->reserve == NOT_GIVEN) config->reserve = config->role == GN_SWITCHD_PS ? 0 : GN_SWITCHD_RESERVE;
+    check_engine(state, o);
     check_memory(state, config);
     if (config->slots < config->shards)
         gn_option_refuse(state, "--slots %u: fewer than shards (%u)", config->slots, config->shards);
@@ -285,7 +323,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     gn_switch_options *o = state->input;
     gn_switchd_config *config = &o->config;
     gn_error error;
-    if (parse_amount(key, arg, state, config) || parse_memory(key, arg, state, config) ||
+    if (parse_amount(key, arg, state, o) || parse_memory(key, arg, state, config) ||
         parse_limit(key, arg, state, config) || parse_fault(key, arg, state, o) ||
         gn_service_option_parse(key, arg, state, &config->user, &config->metrics))
         return 0;
@@ -326,6 +364,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static gn_switch_options defaults(void)
 {
     return (gn_switch_options){.config = {.listen.port = GN_PORT_DEFAULT,
+                                          .engine = &gn_switch_engine_model,
                                           .shards = 1,
                                           .channels = GN_SWITCHD_CHANNELS,
                                           .slots = GN_SWITCHD_SLOTS,

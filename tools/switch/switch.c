@@ -39,7 +39,7 @@ static void introduce(const gn_switch_options *options, const gn_switchd *daemon
 {
     char listen[GN_ENDPOINT_TEXT];
     const gn_switchd_config *c = &options->config;
-    gn_log(GN_SEVERITY_INFO, "%slistening on %s: %u slot%s of %u value%s in %u shard%s, %s%s%s%s%s",
+    gn_log(GN_SEVERITY_INFO, "%slistening on %s: %u slot%s of %u value%s in %u shard%s, %s%s%s%s%s%s%s",
            c->role == GN_SWITCHD_PS ? "parameter server " : "", gn_switchd_address(daemon, listen), c->slots,
            plural(c->slots), c->slot_values, plural(c->slot_values), c->shards, plural(c->shards),
            c->role == GN_SWITCHD_PS ? "at most " : "", gn_human_bytes(gn_switchd_memory(c)).s,
@@ -49,6 +49,7 @@ static void introduce(const gn_switch_options *options, const gn_switchd *daemon
            c->parent ? c->parent
            : c->ps   ? c->ps
                      : "",
+           c->engine->limits ? ", engine " : "", c->engine->limits ? c->engine->name : "",
            gn_switchd_has_secret(daemon) ? ", with a shared secret" : "");
 }
 

@@ -16,6 +16,7 @@
 typedef struct gn_switch_options {
     gn_switchd_config config;
     gn_log_settings log;
+    bool has_slots;                   ///< --slots was given
     bool starting;                    ///< files that are read once, at the start, are looked at
     unsigned reorder, reorder_delay;  ///< directions that these were given for: 1 in, 2 out
 } gn_switch_options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One beat of the NIC's AXI4-Stream, 256 bits wide, for everything that gives frames to nic_top or
+// One beat of AXI4-Stream, 256 bits wide, for everything that gives frames to Verilated hardware or
 // takes frames from it. The benches in tests/rtl do not use it: they judge every beat on their own.
 #pragma once
 
