@@ -253,7 +253,7 @@ MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
 def mpi_rows(results, program):
-    """MPI's own time and the preload's, of each size and MPI, as one program found them in shared memory."""
+    """MPI's own times and the preload's, by size and MPI, as a program found them."""
     rows = results["mpi"]["results"]["results"]
     found = {(r["mpi"], r["size"]): r for r in rows if r.get("program") == program and not r.get("link")}
     lines = []

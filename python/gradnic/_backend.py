@@ -37,7 +37,7 @@ _OPS = {ReduceOp.SUM: "sum", ReduceOp.AVG: "average", ReduceOp.MIN: "minimum", R
 _told = threading.Event()
 
 _inherited: List[Any] = []
-"""Gloo groups of the process that this one was forked off. What ends them joins threads that are not here."""
+"""Gloo groups of the process that forked this one off. Their end would wait for its threads."""
 
 _UNSET = timedelta(0)  # below: the group's own
 
