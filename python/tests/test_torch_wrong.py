@@ -2,6 +2,7 @@
 """What callers of backend and hook do wrongly is refused; nothing is read beyond a tensor."""
 
 import gc
+import re
 import time
 from datetime import timedelta
 
