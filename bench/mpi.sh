@@ -41,8 +41,8 @@ strangers() {
         program=${!program:-}
         [ -n "$program" ] || continue
         echo "$mpi, $name ..." >&2
-        column=5 more=(-npmin 4 -time 2 -mem 2 -msglog 3:26 Allreduce)
-        [ "$name" = IMB ] || { column=2 more=(-m 268435456 -f -i 200); }
+        column=5 more=(-npmin 4 -time 0.5 -mem 2 -msglog 3:26 Allreduce)
+        [ "$name" = IMB ] || { column=2 more=(-m 8:67108864 -M 134217728 -f -i 50); }
         for ((round = 0; round < ${ROUNDS:-3}; round++)); do
             for which in mpi preload; do
                 loaded=(LD_PRELOAD="$preload")
