@@ -93,16 +93,22 @@ START_TEST(a_table_in_sets)
         ck_assert_int_eq(gn_tx_new(&none, &config), GN_INVALID);
         ck_assert_ptr_null(none);
     }
-    gn_tx_free(tx);
     config.flow_log2 = 3;
-    ck_assert_int_eq(gn_tx_new(&tx, &config), GN_OK);
-    for (uint16_t n = 0; n < 8; n++) tx_open_flow((packet){.seq = 1, .source = (uint16_t)(100 + n)});
-    const uint64_t lost = tx_counters()->flows_evicted;
-    ck_assert(lost > 0 && lost < 5);
-    ck_assert_uint_eq(tx_counters()->flows_now, 8 - lost);
-    for (uint16_t n = 0; n < 8; n++) tx_send((packet){.seq = 1, .source = (uint16_t)(100 + n)}, small, 400);
-    ck_assert_uint_eq(tx_counters()->stored_no_syn, lost);
-    ck_assert_uint_eq(tx_counters()->rule[0].compressed, 8 - lost);
+    uint64_t most = 0;
+    for (uint16_t stride = 1; stride < 9; stride++) {
+        gn_tx_free(tx);
+        ck_assert_int_eq(gn_tx_new(&tx, &config), GN_OK);
+        for (uint16_t n = 0; n < 8; n++) tx_open_flow((packet){.seq = 1, .source = (uint16_t)(100 + n * stride)});
+        const uint64_t lost = tx_counters()->flows_evicted;
+        ck_assert_uint_lt(lost, 5);  // two sets of four
+        if (lost > most) most = lost;
+        ck_assert_uint_eq(tx_counters()->flows_now, 8 - lost);
+        for (uint16_t n = 0; n < 8; n++)
+            tx_send((packet){.seq = 1, .source = (uint16_t)(100 + n * stride)}, small, 400);
+        ck_assert_uint_eq(tx_counters()->stored_no_syn, lost);
+        ck_assert_uint_eq(tx_counters()->rule[0].compressed, 8 - lost);
+    }
+    ck_assert_uint_gt(most, 0);
 }
 END_TEST
 

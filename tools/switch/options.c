@@ -64,9 +64,9 @@ static const struct argp_option options[] = {
     {"ps", KEY_PS, "HOST:PORT", 0, "the parameter server; it adds chunks that find no slot", 2},
     {"role", KEY_ROLE, "ROLE", 0, "switch, or ps: a parameter server for switches (default switch)", 2},
     {"engine", KEY_ENGINE, "NAME", 0,
-     "who adds: model (the reference in C), rtl (the Verilog aggregator in Verilator; int32, mode partitioned, at most "
-     "8 children, 1024 slots in each shard, no --parent), lockstep (both side by side, compared bit for bit) (default "
-     "model)",
+     "what transforms packets: model (C), rtl (the Verilog aggregator in a simulator; int32, mode partitioned, at "
+     "most 8 children, 1024 slots in each shard, no --parent), lockstep (both side by side, compared bit for bit) "
+     "(default model)",
      2},
     {"windows", KEY_WINDOWS, "NUMBER", 0,
      "with shared slots: most chunks of all jobs under way (default four times the slots)", 2},
