@@ -114,7 +114,7 @@ def between_marks(path, opening, closing, made):
 def outputs():
     readme, tool = RTL / "README.md", RTL / "corundum/nic-regs"
     return {RTL.parent / "driver/nic_register_map.h": c_header(),
-            readme: between_marks(readme, f"<!-- {MARK} -->", "<!-- end of it -->", f"\n{readme_table()}\n"),
+            readme: between_marks(readme, "<!-- table registers -->", "<!-- end of table registers -->", f"\n{readme_table()}\n"),
             tool: between_marks(tool, f"# {MARK}", "# end of it", python_table())}
 
 
