@@ -257,18 +257,21 @@ def mpi_rows(results, program):
     rows = results["mpi"]["results"]["results"]
     found = {(r["mpi"], r["size"]): r for r in rows if r.get("program") == program and not r.get("link")}
     lines = []
-    for size in sorted({size for _, size in found}):
+    sizes = sorted({size for _, size in found})
+    names = [name for name in MPIS if any((name, size) in found for size in sizes)]
+    for size in sizes[:: 2 if program else 1]:  # these programs double the size each time
         cells = []
-        for name in MPIS:
+        for name in names:
             row = found.get((name, size))
             cells += [digits(row["mpi_us"], 1), f"{digits(row['preload_us'], 1)} ({times(row['faster'])})"] if row else ["", ""]
         lines.append((size, *cells))
-    return lines
+    return names, lines
 
 
 def mpi_table(results, program, about):
-    heads = [f"{words}, us: {what}" for words in MPIS.values() for what in ("its own", "preload")]
-    return table(("bytes", *heads), mpi_rows(results, program), results["mpi"], about)
+    names, lines = mpi_rows(results, program)
+    heads = [f"{MPIS[name]}, us: {what}" for name in names for what in ("its own", "preload")]
+    return table(("bytes", *heads), lines, results["mpi"], about)
 
 
 def mpi(results):
