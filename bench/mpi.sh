@@ -84,7 +84,7 @@ if [ -e "$build/mpi/libgradnic-mpi-mpich.so" ] && command -v mpicc.mpich >/dev/n
             python3 -c 'import sys; d = sys.stdin.buffer.read(); sys.stdout.buffer.write(d[10 + d[8] + 256 * d[9]:])' >"$work/values$rank"
         # shellcheck disable=SC2191 # a word is a variable's
         command+=(${command:+:} -n 1 ip netns exec "$(testbed_netns $((rank + 1)))" env
-            LD_PRELOAD="$build/mpi/libgradnic-mpi-mpich.so" MPIR_CVAR_NOLOCAL=1 UCX_TLS=tcp,self FI_PROVIDER=tcp GRADNIC_SHARED_MEMORY=no
+            LD_PRELOAD="$build/mpi/libgradnic-mpi-mpich.so" MPIR_CVAR_NOLOCAL=1 UCX_TLS="tcp,self" FI_PROVIDER=tcp GRADNIC_SHARED_MEMORY=no
             GRADNIC_INTERFACE="${first%.*}.0/24" GRADNIC_BOUND=2^-10 GRADNIC_ALGORITHM=direct
             "$work/turns" "$seconds" "$work/values%r" 0.005)
     done
