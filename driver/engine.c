@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "host/engines.h"
+
 const gn_engine *gn_engine_find(const char *name, gn_error *error)
 {
     static const gn_engine *const engines[] = {
@@ -14,13 +16,6 @@ const gn_engine *gn_engine_find(const char *name, gn_error *error)
     };
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
         if (!strcmp(engines[i]->name, name)) return engines[i];
-    if (!strcmp(name, "rtl") || !strcmp(name, "lockstep"))
-        gn_fail(error, GN_INVALID,
-                "this build has no %s: install Verilator (scripts/setup --rtl does) and build with -DGRADNIC_RTL=ON, "
-                "as the "
-                "preset release is",
-                name);
-    else
-        gn_fail(error, GN_INVALID, "this build has " GN_ENGINE_NAMES);
+    (void)gn_engine_missing(name, GN_ENGINE_NAMES, error);
     return NULL;
 }

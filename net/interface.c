@@ -106,3 +106,29 @@ gn_status gn_interface_select(const char *spec, const gn_endpoint *toward, gn_en
     freeifaddrs(list);
     return status;
 }
+
+/// What the kernel says of an interface, in bits a second; 0: nothing. Loopback has no speed.
+static uint64_t speed_of(const char *interface)
+{
+    char path[64];
+    long megabits = 0;
+    snprintf(path, sizeof path, "/sys/class/net/%s/speed", interface);
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    if (fscanf(file, "%ld", &megabits) != 1 || megabits < 0) megabits = 0;
+    fclose(file);
+    return (uint64_t)megabits * 1000000;
+}
+
+uint64_t gn_interface_rate(const gn_ip *local)
+{
+    struct ifaddrs *list;
+    uint64_t rate = 0;
+    if (getifaddrs(&list)) return 0;
+    for (const struct ifaddrs *e = list; e && !rate; e = e->ifa_next) {
+        const gn_endpoint at = address_of(e);
+        if (at.ip.version && !gn_ip_compare(&at.ip, local)) rate = speed_of(e->ifa_name);
+    }
+    freeifaddrs(list);
+    return rate;
+}

@@ -18,4 +18,8 @@
 /// @return GN_OK, GN_IO, GN_INVALID with a list of what there is
 gn_status gn_interface_select(const char *spec, const gn_endpoint *toward, gn_endpoint *local, gn_error *error);
 
+/// Bits a second of the interface that has the address `local`, as the kernel says it. @return 0
+/// where it says nothing, or where no interface has it
+uint64_t gn_interface_rate(const gn_ip *local);
+
 #endif

@@ -4,6 +4,7 @@
 /// The words that software writes into the aggregator (rtl/switch/gn_aggregator.v), and the numbers
 /// that it answers with. For C and C++.
 
+#include <gradnic/packet.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -48,12 +49,10 @@ static inline uint32_t gn_aggregator_info(uint16_t gen, unsigned children, unsig
     return gen | (children - 1u) << 16 | level << 20 | slots_log2 << 24;
 }
 
-/// The one's complement sum of big-endian words, folded.
-static inline uint32_t gn_aggregator_sum(uint32_t sum, const uint8_t *bytes, unsigned count)
+/// A one's complement sum, folded.
+static inline uint16_t gn_aggregator_sum(uint32_t sum, const uint8_t *bytes, size_t count)
 {
-    for (unsigned i = 0; i < count; i += 2) sum += (uint32_t)(bytes[i] << 8 | bytes[i + 1]);
-    while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-    return sum;
+    return (uint16_t)~gn_checksum_finish(gn_checksum_add(sum, bytes, count));
 }
 
 /// Four bytes as a word, the first lowest.
@@ -74,9 +73,9 @@ static inline void gn_aggregator_child_words(const gn_aggregator_child *c, uint3
     for (unsigned i = 0; i < 6; i++) words[i] = gn_aggregator_word(bytes + 4 * i);
     // All of the headers but the lengths: IPv4 (version, ToS, "do not fragment", 64 hops, UDP), and
     // UDP's with its pseudo header.
-    const uint32_t ip = gn_aggregator_sum(0x4500u + c->tos + 0x4000u + 0x4011u, bytes + 12, 8);
-    const uint32_t udp = gn_aggregator_sum(17, bytes + 12, 12);
-    words[6] = ip << 16 | udp;
+    const uint16_t ip = gn_aggregator_sum(0x4500u + c->tos + 0x4000u + 0x4011u, bytes + 12, 8);
+    const uint16_t udp = gn_aggregator_sum(17, bytes + 12, 12);
+    words[6] = (uint32_t)ip << 16 | udp;
     words[7] = (uint32_t)c->tos << 16 | c->port;
     words[8] = c->port;
 }
