@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_top with what leaves for the wire coming back from it: the bench sees the wire, may hold it
-// up, and may call a frame bad.
+// nic_top, or with NIC_LANES so many lanes of nic_lanes, with what leaves for the wire coming back
+// from it: the bench sees the wire, may hold it up, and may call a frame bad.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
+
+`ifdef NIC_LANES
+    `define NIC_WIDTH 512
+    `define NIC nic_lanes #(.LANES(`NIC_LANES))
+`else
+    `define NIC_WIDTH 256
+    `define NIC nic_top
+`endif
 
 module nic_loop (
     input  wire         clk,
     input  wire         rst,
 
     // the host's side
-    input  wire [255:0] s_axis_tdata,
-    input  wire [31:0]  s_axis_tkeep,
+    input  wire [`NIC_WIDTH-1:0] s_axis_tdata,
+    input  wire [`NIC_WIDTH/8-1:0] s_axis_tkeep,
     input  wire         s_axis_tlast,
     input  wire [3:0]   s_axis_tuser,
     input  wire         s_axis_tvalid,
     output wire         s_axis_tready,
-    output wire [255:0] m_axis_tdata,
-    output wire [31:0]  m_axis_tkeep,
+    output wire [`NIC_WIDTH-1:0] m_axis_tdata,
+    output wire [`NIC_WIDTH/8-1:0] m_axis_tkeep,
     output wire         m_axis_tlast,
     output wire         m_axis_tvalid,
     input  wire         m_axis_tready,
 
     // the wire
-    output wire [255:0] wire_tdata,
-    output wire [31:0]  wire_tkeep,
+    output wire [`NIC_WIDTH-1:0] wire_tdata,
+    output wire [`NIC_WIDTH/8-1:0] wire_tkeep,
     output wire         wire_tlast,
     output wire         wire_taken,
     input  wire         wire_hold,
@@ -53,7 +61,7 @@ module nic_loop (
     wire [16:0] unused_wire_length, unused_host_length;
     assign wire_taken = wire_tvalid && wire_tready && !wire_hold;
 
-    nic_top nic (
+    `NIC nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(s_axis_tdata), .s_axis_host_tkeep(s_axis_tkeep), .s_axis_host_tlast(s_axis_tlast),
         .s_axis_host_tuser(s_axis_tuser), .s_axis_host_side(1'b1), .s_axis_host_tvalid(s_axis_tvalid), .s_axis_host_tready(s_axis_tready),
