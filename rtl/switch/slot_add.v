@@ -62,7 +62,9 @@ module slot_add #(
 
     wire [11:0]         beats   = {3'd0, s_values[11:3]} + {11'd0, |s_values[2:0]};
     wire [11:0]         beats_1 = beats - 12'd1;
-    wire                room    = !s_result || (ring_announce && ring_left >= {2'd0, beats[BEATS_LOG2:0]});
+    // a result without sums needs no room in the ring
+    wire                has_sums = s_add || s_read;
+    wire                room    = !s_result || (ring_announce && (!has_sums || ring_left >= {2'd0, beats[BEATS_LOG2:0]}));
     wire                unused_beats = &{1'b0, beats, beats_1};
     wire                takes   = skip_reg || add_reg;                       // beats come
     wire                move    = run_reg && (!takes || v_valid);
@@ -73,7 +75,7 @@ module slot_add #(
     assign s_ready       = room && gap_reg == 2'd0 && (!run_reg || ending);
     assign v_ready       = run_reg && takes;
     assign reserve       = start && s_result;
-    assign reserve_beats = s_add || s_read ? beats[BEATS_LOG2:0] : {BEATS_LOG2+1{1'b0}};
+    assign reserve_beats = has_sums ? beats[BEATS_LOG2:0] : {BEATS_LOG2+1{1'b0}};
 
     always @(posedge clk) begin
         // The beats of a packet, and cycles behind it, until four are over: a packet that began
