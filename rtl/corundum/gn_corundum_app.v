@@ -30,8 +30,8 @@ module gn_corundum_app #(
     parameter PROFILES              = 7,
     parameter RULES                 = 4,
     parameter BUFFER_LOG2           = 10,
-    parameter FLOWS_LOG2            = 11,   // 0, or more than one lane: no table of TCP flows, and
-                                            // TCP goes stored
+    parameter FLOWS_LOG2            = 11,   // of each lane; 0: no table of TCP flows, and TCP goes
+                                            // stored
     parameter [31:0] FLOWS_SEED     = 32'h6e6f7661
 ) (
     input  wire                                      clk,
@@ -184,6 +184,12 @@ module gn_corundum_app #(
                 .s_axil_bvalid(bvalid[i]), .s_axil_bready(bready[i]), .s_axil_araddr(araddr), .s_axil_arvalid(arvalid[i]),
                 .s_axil_arready(arready[i]), .s_axil_rdata(rdata[32*i +: 32]), .s_axil_rresp(rresp[2*i +: 2]),
                 .s_axil_rvalid(rvalid[i]), .s_axil_rready(rready[i]));
+        end
+        if (AXIS_IF_KEEP_WIDTH != AXIS_IF_DATA_WIDTH / 8) begin : g_keep
+            AXIS_IF_KEEP_WIDTH_must_be_an_eighth_of_AXIS_IF_DATA_WIDTH error();
+        end
+        if (TX_TAG_WIDTH < 1 || TX_TAG_WIDTH >= AXIS_IF_TX_USER_WIDTH) begin : g_tag
+            TX_TAG_WIDTH_must_be_less_than_AXIS_IF_TX_USER_WIDTH error();
         end
     endgenerate
 

@@ -87,6 +87,12 @@ module frame_tokens #(
         .clk(clk), .rst(rst), .s_data({b_drop, b_length}), .s_valid(b_valid),
         .m_data({drop, length}), .m_valid(token_valid), .m_ready(done));
 
+    generate
+        if (SIDE_WIDTH < 1) begin : g_check
+            SIDE_WIDTH_must_be_1_or_more error();
+        end
+    endgenerate
+
 endmodule
 
 `resetall

@@ -11,8 +11,7 @@ module gn_opennic_box #(
     parameter PROFILES    = 7,  // these as nic_top says
     parameter RULES       = 4,
     parameter BUFFER_LOG2 = 10,
-    parameter FLOWS_LOG2  = 11, // 0, or more than one lane: no table of TCP flows, and TCP goes
-                                // stored
+    parameter FLOWS_LOG2  = 11, // of each lane; 0: no table of TCP flows, and TCP goes stored
     parameter [31:0] FLOWS_SEED = 32'h6e6f7661
 ) (
     input  wire         axis_aclk,

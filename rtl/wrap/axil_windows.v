@@ -179,6 +179,12 @@ module axil_windows #(
         end
     end
 
+    generate
+        if (COUNT < 1 || ADDR_WIDTH < 13 || ADDR_WIDTH > 32 || COUNT > 1 << (ADDR_WIDTH - 12)) begin : g_check
+            COUNT_must_be_1_or_more_and_ADDR_WIDTH_of_13_to_32_must_reach_all_windows error();
+        end
+    endgenerate
+
 endmodule
 
 `resetall

@@ -40,7 +40,9 @@ module flow_lane #(
     wire         six     = kind == 16'hdd86;
     wire [7:0]   four_of = has_tag ? s_axis_tdata[27*BYTE +: 8] : s_axis_tdata[23*BYTE +: 8];
     wire [7:0]   six_of  = has_tag ? s_axis_tdata[24*BYTE +: 8] : s_axis_tdata[20*BYTE +: 8];
-    wire         tcp     = (four && four_of == 8'd6) || (six && six_of == 8'd6);
+    // A whole segment has 54 bytes, of IPv6 more than a beat. Shorter frames are not looked at:
+    // bytes that tkeep leaves out may be X
+    wire         tcp     = s_axis_tkeep[53] && ((four && four_of == 8'd6) || (six && s_axis_tkeep[63] && six_of == 8'd6));
 
     reg [3:0] four_hash, six_hash;  // without a tag, with one
     integer   t, b, k;

@@ -9,16 +9,14 @@
 module nic_lanes #(
     parameter LANES         = 2,    // 1, 2 or 4
     parameter DATA_WIDTH    = 512,  // one lane: 64 to 512; else 512
-    parameter STICKY        = 0,    // 1: all segments of a TCP connection go to one lane, so that it
-                                    // has seen the connection's SYN
     parameter TX_SIDE_WIDTH = 1,
     parameter RX_SIDE_WIDTH = 1,
     parameter PROFILES      = 7,    // these four as nic_top says
     parameter RULES         = 4,
     parameter BUFFER_LOG2   = 10,   // beside the stores of nic_top each lane has four FIFOs of as
                                     // many bytes
-    parameter FLOWS_LOG2    = 0,    // with one lane as nic_top says. With more there is no table:
-                                    // each lane would see only some frames of a flow
+    parameter FLOWS_LOG2    = 0,    // as nic_top says, a table in each lane. Then all segments of a
+                                    // TCP flow go to one lane, so that its table has seen the SYN
     parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
     parameter FRAME_MAX     = 1522
 ) (
@@ -116,7 +114,7 @@ module nic_lanes #(
     generate
         for (lane = 0; lane < LANES; lane = lane + 1) begin : g_lane
             nic_port #(.DATA_WIDTH(DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .PROFILES(PROFILES),
-                       .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(LANES == 1 ? FLOWS_LOG2 : 0), .FLOWS_SEED(FLOWS_SEED),
+                       .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
                        .FRAME_MAX(FRAME_MAX)) port (
                 .clk(clk), .rst(rst),
                 .s_axis_host_tdata(h_data[lane*DATA_WIDTH +: DATA_WIDTH]), .s_axis_host_tkeep(h_keep[lane*KEEP +: KEEP]),
@@ -193,7 +191,7 @@ module nic_lanes #(
             assign s_axil_rdata   = rdata;
             assign s_axil_rresp   = rresp;
             assign s_axil_rvalid  = rvalid;
-        end else begin : g_more
+        end else if (LANES == 2 || LANES == 4) begin : g_more
             wire [LANES-1:0] tx_lane, rx_lane;
             wire             tx_valid, tx_ready, rx_valid, rx_ready;
             wire             unused_keep = &{1'b0, o_keep, i_keep};
@@ -211,7 +209,7 @@ module nic_lanes #(
                 .m_axis_tready(t_ready), .m_tcp(t_tcp), .m_hash(t_hash));
             frame_deal #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .USER_WIDTH(TX_USER), .LOG2(LOG2)) from_host (
                 .clk(clk), .rst(rst), .s_axis_tdata(t_data), .s_axis_tkeep(t_keep), .s_axis_tlast(t_last),
-                .s_axis_tuser(t_user), .s_axis_tvalid(t_valid), .s_axis_tready(t_ready), .s_fixed(t_tcp && STICKY != 0), .s_lane(t_hash),
+                .s_axis_tuser(t_user), .s_axis_tvalid(t_valid), .s_axis_tready(t_ready), .s_fixed(t_tcp && FLOWS_LOG2 != 0), .s_lane(t_hash),
                 .m_axis_tdata(h_data), .m_axis_tkeep(h_keep), .m_axis_tlast(h_last), .m_axis_tuser(h_user), .m_axis_tvalid(h_valid),
                 .m_axis_tready(h_ready), .order_lane(tx_lane), .order_valid(tx_valid), .order_ready(tx_ready));
             frame_collect #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .SIDE_WIDTH(TX_SIDE_WIDTH), .LOG2(LOG2)) to_wire (
@@ -246,8 +244,7 @@ module nic_lanes #(
                 .m_axil_wvalid(wvalid), .m_axil_wready(wready), .m_axil_bresp(bresp), .m_axil_bvalid(bvalid), .m_axil_bready(bready),
                 .m_axil_araddr(araddr), .m_axil_arvalid(arvalid), .m_axil_arready(arready), .m_axil_rdata(rdata), .m_axil_rresp(rresp),
                 .m_axil_rvalid(rvalid), .m_axil_rready(rready));
-        end
-        if (LANES != 1 && LANES != 2 && LANES != 4) begin : g_check
+        end else begin : g_check
             LANES_must_be_1_2_or_4 error();
         end
         if (LANES != 1 && DATA_WIDTH != 512) begin : g_width

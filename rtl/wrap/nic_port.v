@@ -149,6 +149,12 @@ module nic_port #(
         .m_axis_tdata(m_axis_host_tdata), .m_axis_tkeep(m_axis_host_tkeep), .m_axis_tlast(m_axis_host_tlast),
         .m_axis_tuser({m_axis_host_side, m_axis_host_length}), .m_axis_tvalid(m_axis_host_tvalid), .m_axis_tready(m_axis_host_tready));
 
+    generate
+        if (DATA_WIDTH != 64 && DATA_WIDTH != 128 && DATA_WIDTH != 256 && DATA_WIDTH != 512) begin : g_check
+            DATA_WIDTH_must_be_64_128_256_or_512 error();
+        end
+    endgenerate
+
 endmodule
 
 `resetall

@@ -13,7 +13,7 @@ from cocotb.triggers import RisingEdge, with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamSink, AxiStreamSource
 
 ID, SNAPSHOT = 0x000, 0x010
-FROM_HOST, RULE_0_COMPRESSED, FROM_WIRE = 0x400, 0x500, 0x800
+FROM_HOST, FLOWS, RULE_0_COMPRESSED, FROM_WIRE = 0x400, 0x480, 0x500, 0x800
 STORE = 32768  # bytes that a direction's store holds
 
 
@@ -26,6 +26,7 @@ class Bench:
         self.side = side  # (random, frame, number) -> AxiStreamFrame
         cocotb.start_soon(Clock(self.clock, 4, "ns").start())
         self.resets = [self.reset]
+        self.lanes = int(dut.LANES.value)
         if axil_clock is not None:
             cocotb.start_soon(Clock(axil_clock, 8, "ns").start())
             self.resets.append(axil_reset)
@@ -45,6 +46,7 @@ class Bench:
         for reset in self.resets:
             reset.value = 1
         await self.cycles(8)
+        model.begin(self.lanes)
         for reset in self.resets:
             reset.value = 0
         await self.cycles(8)
@@ -107,6 +109,36 @@ class Bench:
         assert await self.counter(FROM_HOST) == count
         assert await self.counter(FROM_WIRE) == count
         assert await self.counter(RULE_0_COMPRESSED) > count // 6
+
+    async def tcp_is_compressed(self, check):
+        """Behind its SYN, wherever a segment begins within a value, until its FIN.
+
+        There are several flows at a time, so that all lanes have some of them.
+        """
+        rnd, values = self.random, model.gradient(3000, 1e-3, self.random)
+        ports = range(70, 74)
+        begin = {port: rnd.randrange(1 << 32) for port in ports}
+        at = dict.fromkeys(ports, 0)
+        frames = [model.tcp(b"", flags="S", seq=begin[port], port=port) for port in ports]
+        while any(at[port] < len(values) for port in ports):
+            port = rnd.choice([port for port in ports if at[port] < len(values)])
+            end = min(at[port] + rnd.choice([1, 5, 400, 1001, 1399]), len(values))
+            frames.append(model.tcp(values[at[port]:end], seq=(begin[port] + 1 + at[port]) % (1 << 32), port=port,
+                                    flags="FA" if end == len(values) else "A"))
+            at[port] = end
+        frames += [model.tcp(values[:400], seq=begin[port] + 1, port=port) for port in ports]
+        sent = [self.side(rnd, frame, number) for number, frame in enumerate(frames)]
+        want = [model.tx(frame) for frame in frames]
+        for frame in sent:
+            self.host_out.send_nowait(frame)
+        for frame, wanted in zip(sent, want):
+            check(await receive(self.wire_in), frame, wanted)
+        for frame, wanted in list(zip(frames, want))[-len(ports):]:
+            assert len(wanted) == len(frame) + 8, "behind the FIN segments go stored"
+        shorter = sum(len(wanted) < len(frame) for frame, wanted in zip(frames, want))
+        assert shorter > len(frames) // 3, (shorter, len(frames))
+        added, _, closed = [await self.counter(FLOWS + 8 * n) for n in range(3)]
+        assert (added, closed) == (len(ports), len(ports))
 
     async def many_short_frames(self, check):
         """More frames at once than there are places for side-bands.

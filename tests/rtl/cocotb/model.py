@@ -19,7 +19,14 @@ for _name in ("model_tx", "model_rx"):
     _function = getattr(_library, _name)
     _function.restype = ctypes.c_long
     _function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
-assert _library.model_begin() == 0
+
+
+def begin(lanes):
+    """As after a reset: no TCP flow is known."""
+    assert _library.model_begin(lanes) == 0
+
+
+begin(1)
 
 
 def tx(frame):

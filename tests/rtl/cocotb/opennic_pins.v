@@ -4,7 +4,9 @@
 `timescale 1ns / 1ps
 `default_nettype none
 
-module opennic_pins (
+module opennic_pins #(
+    parameter LANES = 2
+) (
     input  wire         axis_aclk,
     input  wire         axis_rst,
     input  wire         axil_aclk,
@@ -56,7 +58,7 @@ module opennic_pins (
 
     wire unused_strobes = &{1'b0, s_axil_wstrb};
 
-    gn_opennic_box box (
+    gn_opennic_box #(.LANES(LANES)) box (
         .axis_aclk(axis_aclk), .axis_rst(axis_rst), .axil_aclk(axil_aclk), .axil_rst(axil_rst),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp), .s_axil_bvalid(s_axil_bvalid),

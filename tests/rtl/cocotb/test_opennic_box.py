@@ -43,6 +43,13 @@ async def there_and_back(dut):
 
 
 @cocotb.test()
+async def tcp_is_compressed(dut):
+    bench = bench_of(dut)
+    await bench.begin(pauses=0.1)
+    await bench.tcp_is_compressed(check)
+
+
+@cocotb.test()
 async def many_short_frames(dut):
     bench = bench_of(dut)
     await bench.begin()

@@ -8,6 +8,7 @@
 #include "Vdeal_flows.h"
 
 #include "tests/rtl/common/axis.h"
+#include "tests/rtl/common/flow_lane.h"
 #include "tests/rtl/common/wire.h"
 
 using bench::Bytes;
@@ -22,15 +23,7 @@ enum { LANES = 4 };
 int lane_of(const Bytes &frame)
 {
     const size_t at = gn_frame_ethernet_offset(frame.data(), frame.size());
-    gn_headers h;
-    if (!at || gn_packet_parse(frame.data() + at, frame.size() - at, &h) != GN_PARSE_OK) return -1;
-    if (h.protocol != GN_PROTOCOL_TCP || gn_packet_has_options(&h)) return -1;
-    const uint8_t *ip = frame.data() + at;
-    unsigned parity = 0;
-    const size_t from = h.version == 4 ? 12 : 8, bytes = h.version == 4 ? 8 : 32;
-    for (size_t i = 0; i < bytes; i++) parity ^= ip[from + i];
-    for (size_t i = 0; i < 4; i++) parity ^= ip[h.l4 + i];
-    return static_cast<int>(parity & 3);
+    return at ? flow_lane(frame.data() + at, frame.size() - at) : -1;
 }
 
 class Bench

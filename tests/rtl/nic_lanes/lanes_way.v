@@ -7,7 +7,8 @@
 module lanes_way #(
     parameter LANES       = 2,
     parameter FROM_WIRE   = 0,  // from the wire to the host, not the other way
-    parameter BUFFER_LOG2 = 10
+    parameter BUFFER_LOG2 = 10,
+    parameter FLOWS_LOG2  = 0
 ) (
     input  wire         clk,
     input  wire         rst,
@@ -56,7 +57,7 @@ module lanes_way #(
     wire [16:0]  w_length, h_length;
     wire         up = FROM_WIRE != 0;
 
-    nic_lanes #(.LANES(LANES), .TX_SIDE_WIDTH(16), .RX_SIDE_WIDTH(16), .BUFFER_LOG2(BUFFER_LOG2)) nic (
+    nic_lanes #(.LANES(LANES), .TX_SIDE_WIDTH(16), .RX_SIDE_WIDTH(16), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2)) nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(s_axis_tdata), .s_axis_host_tkeep(s_axis_tkeep), .s_axis_host_tlast(s_axis_tlast),
         .s_axis_host_tuser(s_axis_tuser), .s_axis_host_side(s_axis_side), .s_axis_host_tvalid(s_axis_tvalid && !up),

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic_lanes, one direction at a time: every frame as the model says, in order, with its side-band
 // and length, and a word for each that is dropped; lanes that finish far apart; long stalls; floods
-// of short frames; and the rate, in cycles. GN_RTL_FROM_WIRE: from the wire to the host. With --all
-// it prints the rates of all lengths and payloads as a table, tab-separated.
+// of short frames; and the rate, in cycles. GN_RTL_FROM_WIRE: from the wire to the host. To the
+// wire, each of the GN_RTL_LANES lanes has a table of 2^GN_RTL_FLOWS TCP flows, and so has the
+// model. With --all it prints the rates of all lengths and payloads as a table, tab-separated.
+#include <array>
 #include <deque>
 
 #include "Vlanes_way.h"
 
 #include "tests/rtl/common/axil.h"
 #include "tests/rtl/common/axis.h"
+#include "tests/rtl/common/flow_lane.h"
 #include "tests/rtl/common/tokens.h"
 #include "tests/rtl/common/wire.h"
 
@@ -18,8 +21,9 @@ using bench::fail;
 namespace
 {
 
-enum { LONGEST = 32 << 10, MTU = 0x018, MAX_RESTORED = 0x01c };
+enum { LONGEST = 32 << 10, SNAPSHOT = 0x010, MTU = 0x018, MAX_RESTORED = 0x01c, FLOWS = 0x400 + 8 * 16 };
 constexpr bool FROM_WIRE = GN_RTL_FROM_WIRE;
+constexpr size_t LANES = GN_RTL_LANES;
 
 // At 250 MHz a link of 100 Gbit/s carries 50 bytes a cycle. It adds 24 to a frame without check
 // sequence.
@@ -40,16 +44,18 @@ class Bench
             if (long_stalls && !hold_ && random_.below(500) == 0) hold_ = random_.below(2000);
         };
         stream_.every = [this](Vlanes_way &) { axil_.sample(); };
-        gn_tx_config tx{};
         const gn_rule rule = gn_rule_default();
-        tx.rules = &rule, tx.rule_count = 1, tx.wire_mtu = 65535;
         const gn_rx_config rx{};
-        if (gn_tx_new(&tx_, &tx) != GN_OK || gn_rx_new(&rx_, &rx) != GN_OK) fail("no model");
+        if (gn_rx_new(&rx_, &rx) != GN_OK) fail("no model");
         gn_rx_set_tos(rx_, &rule.tos, 1);
         gn_rx_set_max_restored(rx_, 65535);
         setup();
     }
-    ~Bench() { gn_tx_free(tx_), gn_rx_free(rx_); }
+    ~Bench()
+    {
+        for (gn_tx *tx : tx_) gn_tx_free(tx);
+        gn_rx_free(rx_);
+    }
 
     bool long_stalls = false;
 
@@ -60,8 +66,8 @@ class Bench
         if (!bad && frame.size() <= LONGEST) leaves = FROM_WIRE ? receive(frame, out) : transmit(frame, out);
         bytes_in += frame.size(), frames_in++;
         if (leaves) bytes_out += out.size(), expected_.push_back(std::move(out));
-        // of TCP, that where the values begin is not known
-        tokens_.sent(stream_.send(frame, (FROM_WIRE ? 0u : 4u) | (bad ? 8u : 0u)), leaves);
+        // with a table of flows, what is said of TCP here does not count
+        tokens_.sent(stream_.send(frame, (FROM_WIRE ? 0u : random_.below(8)) | (bad ? 8u : 0u)), leaves);
     }
     void send_empty_end(const Bytes &frame)
     {
@@ -79,6 +85,7 @@ class Bench
         }
         stream_.drain();
         if (!expected_.empty()) fail("a frame is missing");
+        if (!FROM_WIRE) compare_flows();
     }
     // Cycles from the first beat in to the last beat out, of what was sent since the last run.
     uint64_t cycles()
@@ -99,32 +106,72 @@ class Bench
         setup();
     }
     uint64_t bytes_in = 0, bytes_out = 0, frames_in = 0, frames = 0;
+    std::array<uint64_t, LANES> segments{};       // of TCP that leave compressed, by lane
+    uint64_t added = 0, evicted = 0, closed = 0;  // TCP flows of all lanes
     uint64_t drops() const { return tokens_.drops; }
 
   private:
     unsigned long long cycle() const { return stream_.cycle(); }
 
+    // As after a reset, which forgets the flows too.
     void setup()
     {
-        for (uint32_t address : {uint32_t{MTU}, uint32_t{MAX_RESTORED}})
-            axil_.write(address, 65535, 15, [](unsigned answer) {
-                if (answer != bench::AXIL_OKAY) fail("a limit cannot be written");
-            });
+        const gn_rule rule = gn_rule_default();
+        gn_tx_config config{};
+        config.rules = &rule, config.rule_count = 1, config.wire_mtu = 65535;
+        config.flow_log2 = GN_RTL_FLOWS, config.flow_seed = 0x6e6f7661;
+        for (gn_tx *&tx : tx_) {
+            gn_tx_free(tx);
+            if (gn_tx_new(&tx, &config) != GN_OK) fail("no model of a lane");
+        }
+        for (uint32_t address : {uint32_t{MTU}, uint32_t{MAX_RESTORED}}) write(address, 65535);
+        settle();
+    }
+    void write(uint32_t address, uint32_t value)
+    {
+        axil_.write(address, value, 15, [address](unsigned answer) {
+            if (answer != bench::AXIL_OKAY) fail("register %03x cannot be written", address);
+        });
+    }
+    void settle()
+    {
         for (unsigned n = 0; axil_.busy(); n++) {
             if (n > 10000) fail("no answer from the registers");
             stream_.step();
         }
+    }
+    // The counters of all tables, as one NIC's.
+    void compare_flows()
+    {
+        std::array<uint64_t, 3> want{}, got{};
+        for (gn_tx *tx : tx_) {
+            const gn_tx_counters &c = *gn_tx_get_counters(tx);
+            want[0] += c.flows_added, want[1] += c.flows_evicted, want[2] += c.flows_closed;
+        }
+        write(SNAPSHOT, 1);
+        settle();
+        for (uint32_t i = 0; i < 3; i++)
+            axil_.read(FLOWS + 8 * i, [&got, i](uint32_t value, unsigned) { got[i] = value; });
+        settle();
+        if (got != want)
+            fail("TCP flows added, pushed out, closed: %llu %llu %llu, should be %llu %llu %llu",
+                 (unsigned long long)got[0], (unsigned long long)got[1], (unsigned long long)got[2],
+                 (unsigned long long)want[0], (unsigned long long)want[1], (unsigned long long)want[2]);
+        added = std::max(added, got[0]), evicted = std::max(evicted, got[1]), closed = std::max(closed, got[2]);
     }
     bool transmit(const Bytes &frame, Bytes &out)
     {
         const size_t at = gn_frame_ethernet_offset(frame.data(), frame.size());
         out.resize(frame.size() + 64);
         size_t bytes = 0;
-        if (!at || gn_tx_packet_head(tx_, frame.data() + at, frame.size() - at, static_cast<int>(GN_HEAD_STORED),
-                                     out.data() + at, out.size() - at, &bytes) == GN_VERDICT_PASS)
+        const int tcp = at ? flow_lane(frame.data() + at, frame.size() - at) : -1;
+        const size_t lane = static_cast<size_t>(std::max(tcp, 0)) % LANES;
+        if (!at || gn_tx_packet(tx_[lane], frame.data() + at, frame.size() - at, out.data() + at, out.size() - at,
+                                &bytes) == GN_VERDICT_PASS)
             out = frame;
         else
             std::copy_n(frame.begin(), at, out.begin()), out.resize(at + bytes);
+        segments[lane] += tcp >= 0 && out.size() < frame.size();
         return true;
     }
     bool receive(const Bytes &frame, Bytes &out)
@@ -160,7 +207,7 @@ class Bench
     bench::Stream<Vlanes_way> stream_;
     bench::Axil<Vlanes_way> axil_;
     bench::Random random_;
-    gn_tx *tx_ = nullptr;
+    std::array<gn_tx *, LANES> tx_{};
     gn_rx *rx_ = nullptr;
     std::deque<Bytes> expected_;
     bench::Tokens tokens_;
@@ -282,6 +329,40 @@ void any_frames(Bench &b, bench::Traffic &traffic, bench::Random &random)
     b.long_stalls = false;
 }
 
+// TCP of more flows than the tables hold: each begins with a SYN, and its segments begin anywhere
+// within a value. And what a kernel sent, with and without offloads.
+void flows(Bench &b, bench::Traffic &traffic, bench::Random &random)
+{
+    bench::Maker make(random.next());
+    std::array<packet, 64> flow{};
+    for (size_t i = 0; i < flow.size(); i++) {
+        flow[i].version = i % 3 ? 4 : 6, flow[i].source = static_cast<uint16_t>(40000 + i);
+        flow[i].host = static_cast<uint8_t>(1 + i / 5), flow[i].seq = static_cast<uint32_t>(random.next());
+    }
+    for (unsigned round = 0; round < 12; round++) {
+        for (unsigned n = 0; n < 300; n++) {
+            packet &p = flow[random.below(round % 3 == 1 ? 6 * LANES : 64)];
+            p.flags = random.percent(12) ? 2 : random.percent(3) ? 0x11 : 0x10;
+            p.tcp_options = 4 * random.below(4);
+            const size_t bytes = p.flags == 2 && random.percent(90) ? 0 : 1 + random.below(round % 2 ? 100 : 1400);
+            b.send(make.frame(p, bytes ? traffic.values({GN_DENSE, 10}, bytes) : Bytes()), random.percent(2));
+            p.seq += static_cast<uint32_t>(bytes) + (p.flags == 2);
+        }
+        b.run(round % 3 * 20, round / 2 % 3 * 20);
+    }
+    for (const char *name : {"plain.pcap", "offload.pcap"}) {
+        for (const Bytes &f : bench::capture(name)) b.send(f);
+        b.run(0, 0);
+    }
+    printf("TCP flows: %llu added, %llu pushed out, %llu closed; segments compressed by lane:",
+           (unsigned long long)b.added, (unsigned long long)b.evicted, (unsigned long long)b.closed);
+    for (uint64_t n : b.segments) printf(" %llu", (unsigned long long)n);
+    printf("\n");
+    for (uint64_t n : b.segments)
+        if (n < 100) fail("too few segments in a lane");
+    if (b.evicted < 50 || b.closed < 20) fail("too few flows end");
+}
+
 // Short frames behind one that takes long, more of them than there are places for tokens, with and
 // without a word from the receiver.
 void floods(Bench &b, bench::Random &random)
@@ -316,6 +397,7 @@ int main(int argc, char **argv)
     rates(b, random, o.all);
     if (o.all) return 0;
     any_frames(b, traffic, random);
+    if (!FROM_WIRE) flows(b, traffic, random);
     floods(b, random);
     printf("%llu frames, %llu dropped\n", (unsigned long long)b.frames, (unsigned long long)b.drops());
     if (b.drops() < 200) fail("too few were dropped");
