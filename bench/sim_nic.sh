@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Two NICs in hardware and the link between them, simulated: goodput, what the link carries, and the
-# bottleneck, at 10 to 100 Gbit/s. Prints the tables of docs/sim-nic.md and writes every report to a
-# JSON file.
+# bottleneck, at 10 to 100 Gbit/s. Prints the tables of docs/sim-nic.md and docs/hardware-fill.md,
+# and writes every report to a JSON file.
 #
 #   bench/sim_nic.sh RESULT.json [FILE]
 #   FILE                gradients (default: one of tests/data/gradients)
 #   MODEL=rtl           the hardware itself (default: behavioural)
+#   TABLES='paced ...'  only these: paced, unlimited, clock, sizes (default: all)
 #   GRADNIC=path        the program (default: build/release/tools/gradnic)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 gradnic=${GRADNIC:-$root/build/release/tools/gradnic}
 model=${MODEL:-behavioural}
-[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+tables=${TABLES:-paced unlimited clock sizes}
+[ $# -ge 1 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ -x "$gradnic" ] || { echo "sim_nic.sh: $gradnic: not there; build it, or set GRADNIC" >&2; exit 1; }
 result=$1
 file=${2:-$root/tests/data/gradients/cnn-it100-w0.npy.gz}
@@ -24,11 +26,15 @@ trap 'rm -rf "$work"' EXIT
 # run TABLE NAME OPTIONS...: one simulation, one line of a table
 run() {
     local table=$1 name=$2
+    [[ " $tables " == *" $table "* ]] || return 0
     shift 2
     "$gradnic" sim nic -q --json --model "$model" -i "$file" "$@" | jq -c --arg table "$table" --arg name "$name" '{table: $table, name: $name} + .' >>"$work/all"
 }
-# show TABLE: as Markdown
+# show TABLE TITLE: as Markdown
 show() {
+    [[ " $tables " == *" $1 "* ]] || return 0
+    echo
+    echo "== $2"
     echo
     echo "| link | clock | profile | goodput, Gbit/s | on the link, Gbit/s | link busy | times less | host waits | behind its pace | latency, median | bottleneck |"
     echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -40,24 +46,26 @@ show() {
 
 profiles=(none paper lattice dense)
 
-echo "== the host gives what an Ethernet of the link's rate would; NICs at 100 MHz ($model)"
 for rate in 10 25 40 100; do
     for profile in "${profiles[@]}"; do run paced "$profile" --rate "${rate}gbit" --pace "${rate}gbit" -p "$profile"; done
 done
-show paced
+show paced "the host gives what an Ethernet of the link's rate would; NICs at 100 MHz ($model)"
 
-echo
-echo "== the host gives what its NIC takes; NICs at 100 MHz"
 for rate in 10 25 40 100; do
     for profile in "${profiles[@]}"; do run unlimited "$profile" --rate "${rate}gbit" -p "$profile"; done
 done
-show unlimited
+show unlimited "the host gives what its NIC takes; NICs at 100 MHz ($model)"
 
-echo
-echo "== the clock that a link needs"
 for pair in 10:35 10:40 25:100 40:100 40:156.25 40:200 100:200 100:390.625 100:400; do
     run clock dense --rate "${pair%:*}gbit" --pace "${pair%:*}gbit" --clock "${pair#*:}mhz"
 done
-show clock
+show clock "the clock that a link needs ($model)"
+
+for profile in paper lattice dense; do
+    for mtu in 1500 4000 9000; do
+        run sizes "$profile, MTU $mtu" --rate 10gbit --pace 10gbit --host-mtu "$mtu" -p "$profile"
+    done
+done
+show sizes "longer packets of the host, 10 Gbit/s; NICs at 100 MHz ($model)"
 
 jq -s '{benchmark: "sim_nic.sh", runs: .}' "$work/all" >"$result"
