@@ -15,7 +15,7 @@ RIGHT = 16
 
 
 def states(letters, words):
-    """Of each cycle: letter and word, whether they are as in the cycle before, whether it is a gap."""
+    """Of each cycle: letter and word, whether they are as before, whether it is a gap."""
     letter, word, left, found = "", "", list(words), []
     for now in letters:
         same = now in ".|" or now == letter and now != "="

@@ -10,7 +10,7 @@ import cocotb
 import model
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, with_timeout
-from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamSink, AxiStreamSource
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
 ID, SNAPSHOT = 0x000, 0x010
 FROM_HOST, FLOWS, RULE_0_COMPRESSED, FROM_WIRE = 0x400, 0x480, 0x500, 0x800
@@ -18,15 +18,18 @@ STORE = 32768  # bytes that a direction's store holds
 
 
 class Bench:
-    """streams: names of the four, from the host, to the wire, from the wire, to the host."""
+    """streams: names of the four, from the host, to the wire, from the wire, to the host.
 
-    def __init__(self, dut, streams, side, clock=None, reset=None, axil_clock=None, axil_reset=None):
+    posted: a read waits behind a write that is under way, as it does in a shell.
+    """
+
+    def __init__(self, dut, streams, side, clock=None, reset=None, axil_clock=None, axil_reset=None, posted=True):
         self.clock, self.reset = clock or dut.clk, reset or dut.rst
         self.random = random.Random(cocotb.RANDOM_SEED)
         self.side = side  # (random, frame, number) -> AxiStreamFrame
         cocotb.start_soon(Clock(self.clock, 4, "ns").start())
         self.resets = [self.reset]
-        self.lanes = int(dut.LANES.value)
+        self.lanes, self.posted = int(dut.LANES.value), posted
         if axil_clock is not None:
             cocotb.start_soon(Clock(axil_clock, 8, "ns").start())
             self.resets.append(axil_reset)
@@ -60,9 +63,11 @@ class Bench:
         return int.from_bytes((await self.registers.read(address, 4)).data, "little")
 
     async def counter(self, address):
-        """Of one moment. As over PCIe, nobody waits for the write before the read."""
+        """Of one moment. As over PCIe, nobody waits for the write before the read, if posted."""
         written = cocotb.start_soon(self.registers.write(SNAPSHOT, b"\1\0\0\0"))
         await self.cycles(2)
+        if not self.posted:
+            await written
         value = await self.read(address)
         await written
         return value
@@ -161,3 +166,14 @@ async def receive(sink):
 
 def one(value):
     return value[0] if isinstance(value, list) else value
+
+
+def tagged(random, frame, number, bad=0):
+    """A frame of a queue, with a tag or time stamp. Bit 0 of tuser: who sends it calls it bad."""
+    return AxiStreamFrame(frame, tid=random.randrange(2), tdest=random.randrange(16), tuser=number << 1 | bad)
+
+
+def same_tags(got, sent, want):
+    assert bytes(got.tdata) == want, (bytes(sent.tdata).hex(), bytes(got.tdata).hex(), want.hex())
+    for name in ("tid", "tdest", "tuser"):
+        assert one(getattr(got, name)) == one(getattr(sent, name)), (name, got, sent)

@@ -2,28 +2,17 @@
 """gn_corundum_app with the streams of an interface of Corundum's around it."""
 import cocotb
 import model
-from bench import ID, STORE, Bench, one, receive
+from bench import ID, STORE, Bench, one, receive, same_tags, tagged
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiStreamFrame
 
 STREAMS = ("s_axis_if_tx", "m_axis_if_tx", "s_axis_if_rx", "m_axis_if_rx")
 
 
-def side(random, frame, number, bad=0):
-    """A frame of a queue, with a tag or time stamp. Bit 0 of tuser: the MAC calls it bad."""
-    return AxiStreamFrame(frame, tid=random.randrange(2), tdest=random.randrange(16), tuser=number << 1 | bad)
-
-
-def check(got, sent, want):
-    assert bytes(got.tdata) == want, (bytes(sent.tdata).hex(), bytes(got.tdata).hex(), want.hex())
-    for name in ("tid", "tdest", "tuser"):
-        assert one(getattr(got, name)) == one(getattr(sent, name)), (name, got, sent)
-
-
 def bench_of(dut):
     dut.s_axis_if_tx_cpl_valid.value = 0
     dut.m_axis_if_tx_cpl_ready.value = 1
-    return Bench(dut, STREAMS, side)
+    return Bench(dut, STREAMS, tagged)
 
 
 @cocotb.test()
@@ -41,14 +30,14 @@ async def identity(dut):
 async def there_and_back(dut):
     bench = bench_of(dut)
     await bench.begin(pauses=0.2)
-    await bench.there_and_back(40, check)
+    await bench.there_and_back(40, same_tags)
 
 
 @cocotb.test()
 async def tcp_is_compressed(dut):
     bench = bench_of(dut)
     await bench.begin(pauses=0.1)
-    await bench.tcp_is_compressed(check)
+    await bench.tcp_is_compressed(same_tags)
 
 
 @cocotb.test()
@@ -66,21 +55,21 @@ async def what_is_dropped(dut):
             bad = 1
         elif fate == 2 and number % 4 == 0:
             frame = bytearray(rnd.randbytes(STORE + rnd.choice([1, 33, 7000])))
-        come = side(rnd, bytes(frame), number, bad)
+        come = tagged(rnd, bytes(frame), number, bad)
         want = b"" if bad or len(frame) > STORE else model.rx(bytes(frame))
         if want:
             kept.append((come, want))
         await bench.wire_out.send(come)
     assert count // 3 < len(kept) < count - 4
     for come, want in kept:
-        check(await receive(bench.host_in), come, want)
+        same_tags(await receive(bench.host_in), come, want)
 
 
 @cocotb.test()
 async def many_short_frames(dut):
     bench = bench_of(dut)
     await bench.begin()
-    await bench.many_short_frames(check)
+    await bench.many_short_frames(same_tags)
 
 
 @cocotb.test()
