@@ -363,6 +363,40 @@ void flows(Bench &b, bench::Traffic &traffic, bench::Random &random)
     if (b.evicted < 50 || b.closed < 20) fail("too few flows end");
 }
 
+// An untagged segment of gradients of TCP flow number `flow`, or its SYN.
+Bytes segment(unsigned flow, bool syn, size_t bytes, uint32_t seq, bench::Traffic &traffic)
+{
+    packet p{};
+    p.source = static_cast<uint16_t>(30000 + flow), p.flags = syn ? 2 : 0x10, p.seq = seq;
+    const Bytes body = bytes ? traffic.values({GN_DENSE, 10}, bytes - 54) : Bytes();
+    Bytes ip(body.size() + 120), f(12, 0x02);
+    ip.resize(packet_build(&p, body.data(), body.size(), ip.data()));
+    f.push_back(8), f.push_back(0);
+    f.insert(f.end(), ip.begin(), ip.end());
+    return f;
+}
+
+// The rate of TCP: several flows have the line's, one has a lane's.
+void flow_rates(Bench &b, bench::Traffic &traffic)
+{
+    for (unsigned count : {1u, 8u}) {
+        constexpr unsigned FRAMES = 800, BYTES = 1514;
+        std::vector<uint32_t> seq(count, 1);
+        for (unsigned i = 0; i < count; i++) b.send(segment(i, true, 0, 0, traffic));
+        b.run(0, 0);
+        b.forget();
+        for (unsigned n = 0; n < FRAMES; n++) {
+            b.send(segment(n % count, false, BYTES, seq[n % count], traffic));
+            seq[n % count] += BYTES - 54;
+        }
+        const double cycles = static_cast<double>(b.cycles());
+        const double of_line =
+            static_cast<double>(b.bytes_in + FRAMES * static_cast<uint64_t>(LINK_ADDS)) / LINK_BYTES / cycles;
+        printf("TCP flows: %u\t%u\t%.2f\t%.3f\n", count, BYTES, cycles / FRAMES, of_line);
+        if (of_line < (count == 1 ? 0.6 : 1)) fail("%u TCP flows: %.3f of the line's rate", count, of_line);
+    }
+}
+
 // Short frames behind one that takes long, more of them than there are places for tokens, with and
 // without a word from the receiver.
 void floods(Bench &b, bench::Random &random)
@@ -397,7 +431,7 @@ int main(int argc, char **argv)
     rates(b, random, o.all);
     if (o.all) return 0;
     any_frames(b, traffic, random);
-    if (!FROM_WIRE) flows(b, traffic, random);
+    if (!FROM_WIRE) flow_rates(b, traffic), flows(b, traffic, random);
     floods(b, random);
     printf("%llu frames, %llu dropped\n", (unsigned long long)b.frames, (unsigned long long)b.drops());
     if (b.drops() < 200) fail("too few were dropped");
