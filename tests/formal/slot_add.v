@@ -18,7 +18,8 @@
 // reduce: s/fetched\[256\]/fetched[16]/
 // reduce: s/WIDTH\(257\)/WIDTH(17)/
 // cut: sums
-// expose: address_0 address_3 write_at put_at end_at any_3 sum_3 fetched run_reg number_reg copy_reg add_reg move pass
+// expose: address_0 address_3 write_at put_at end_at any_3 sum_3 fetched run_reg number_reg
+// expose: copy_reg add_reg move pass
 // mutant: switch/slot_add.v s/gap_reg         <= 2.d3/gap_reg <= 2'd2/
 // mutant: switch/slot_add.v s/out_3    <= out;/out_3 <= 8'd0;/
 // mutant: switch/slot_add.v s/before_3 \|\| \|out_3/|out_3/
@@ -30,7 +31,7 @@
 // mutant: switch/slot_add.v s/lanes_2\[i\] \&\&/1'b1 \&\&/
 // mutant: switch/slot_add.v s/!skip_reg\) number_reg/1'b1) number_reg/
 // mutant: switch/slot_add.v s/!end_at\[3\] \&\& \(summed_reg/(summed_reg/
-// mutant: switch/slot_add.v s/room \&\& gap_reg == 2.d0 \&\& \(!run_reg/gap_reg == 2'd0 \&\& (!run_reg/
+// mutant: switch/slot_add.v s/room \&\& gap_reg == 2.d0 /gap_reg == 2'd0 /
 // mutant: switch/slot_add.v s/!has_sums \|\| ring_left/ring_left/
 `default_nettype none
 
