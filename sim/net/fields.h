@@ -3,6 +3,7 @@
 // misspelt.
 #pragma once
 
+#include <cstdio>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -52,8 +53,11 @@ class Fields
         json_t *value = get(name);
         if (!value) return otherwise;
         const double n = json_number_value(value);
-        if (!json_is_number(value) || n < least || n > most)
-            wrong(name, "has to be a number from " + std::to_string(least) + " to " + std::to_string(most));
+        if (!json_is_number(value) || n < least || n > most) {
+            char range[64];
+            snprintf(range, sizeof range, "has to be a number from %g to %g", least, most);
+            wrong(name, range);
+        }
         return n;
     }
     // false unless it says true.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // gradnic-sim-net: `gradnic sim net` becomes this program, with the same arguments.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
 
 #include "report.h"
@@ -16,6 +18,8 @@ struct Files {
     {
         json_error_t fault;
         root = json_load_file(options.scenario, JSON_REJECT_DUPLICATES, &fault);
+        if (!root && fault.line < 0)  // it was not opened
+            throw std::runtime_error(std::string(options.scenario) + ": " + std::strerror(errno));
         if (!root)
             throw std::runtime_error(std::string(options.scenario) + ": line " + std::to_string(fault.line) + ": " +
                                      fault.text);

@@ -227,6 +227,9 @@ echo '{"switch": {"mode": "sharp"}, "jobs": [{}]}' >wrong.json
 expect 1 "switch.mode has to be one of partitioned, switchml" "$GRADNIC" sim net wrong.json
 echo '{"limit_s": 0.0001, "jobs": [{}]}' >wrong.json
 expect 1 "limit_s" "$GRADNIC" sim net wrong.json
+echo '{"limit_s": 1e9, "jobs": [{}]}' >wrong.json
+expect 1 "limit_s has to be a number from 0 to 3600" "$GRADNIC" sim net wrong.json
+expect 1 "missing.json: No such file" "$GRADNIC" sim net missing.json
 # Samples lie in memory, so there is a limit to their number.
 echo '{"sample_ns": 1, "jobs": [{"values": 1, "compute_ns": 1000000000}]}' >wrong.json
 expect 1 "more than 100000 samples: give a larger sample_ns" "$GRADNIC" sim net wrong.json
