@@ -8,9 +8,11 @@
 # Module and tests are of one version, from PyPI. Modules that start processes of their own are left
 # out, since root needs options for that, and what neither MPI has. MPICH's ranks spin: with more
 # ranks than cores it takes hours, so there the number of ranks is at most that of cores and one.
+# Debian's MPICH 4.0 does not end test_util_sync with more than one rank, without the preload
+# either: a rank that waits for a notification makes no progress for the others. It is left out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-case "${1:-}" in -h | --help) sed -n '3,11s/^# \{0,1\}//p' "$0"; exit ;; esac
+case "${1:-}" in -h | --help) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit ;; esac
 read -ra ranks <<<"${1:-1 2 3 5}"
 module=${2:-}
 version=4.1.2
@@ -64,8 +66,10 @@ for mpi in openmpi mpich; do
             continue
         fi
         log=$folder/$mpi.$count.log
+        without=()
+        [ "$mpi" = openmpi ] || [ "$count" -eq 1 ] || without=(-e util_sync)
         begin=$SECONDS
-        if (cd "$tests" && under "$mpi" "$count" main.py ${module:+-i "$module"} -e spawn -e dynproc -e ulfm -e session) >"$log" 2>&1 &&
+        if (cd "$tests" && under "$mpi" "$count" main.py ${module:+-i "$module"} -e spawn -e dynproc -e ulfm -e session "${without[@]}") >"$log" 2>&1 &&
             ! grep -q "^Ran 0 tests" "$log" && { [ "$count" -eq 1 ] || taken "$log" >/dev/null; }; then
             echo "$mpi, $count ranks: $(grep -E '^Ran [0-9]+ tests' "$log" | head -n 1 | cut -d' ' -f1-3), $(taken "$log" || echo "nothing to take") ($((SECONDS - begin)) s)"
         else
