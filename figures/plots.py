@@ -31,6 +31,11 @@ def draw(plot):
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     if len(plot.series) > 1:
         axes.legend()
+    return as_svg(figure)
+
+
+def as_svg(figure):
+    """Its text, the same each time, without a prologue: for a page, or for a file."""
     figure.tight_layout()
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})

@@ -22,6 +22,7 @@ class Host : public Source
   public:
     Host(Agenda &agenda, Pool &pool, uint64_t start_ns);
     Link *up = nullptr;
+    virtual std::string name() const = 0;
 
     void arrive(const Datagram &datagram, bool marked);
     void due() override { pump(); }
@@ -95,6 +96,7 @@ class WorkerHost : public Rank
     WorkerHost(const WorkerHost &) = delete;
     WorkerHost &operator=(const WorkerHost &) = delete;
     gn_worker_stats stats() const override { return gn_worker_get_stats(worker_); }
+    std::string name() const override { return "worker " + std::to_string(rank_); }
 
   protected:
     bool next(int64_t now, Datagram &out) override;
@@ -116,6 +118,7 @@ class ServerHost : public Host
     ~ServerHost() override { gn_ps_free(ps_); }
     ServerHost(const ServerHost &) = delete;
     ServerHost &operator=(const ServerHost &) = delete;
+    std::string name() const override { return "server"; }
 
   protected:
     bool next(int64_t now, Datagram &out) override;

@@ -9,6 +9,7 @@
 #include "datagram.h"
 #include "net/splitmix.h"
 #include "scenario.h"
+#include "watcher.h"
 
 namespace sim_net
 {
@@ -61,6 +62,9 @@ class Link : public Source
     }
     LinkCounters counters = {};
 
+    void watch(Watcher &watcher) { watcher_ = &watcher; }
+    Ends ends;
+
     // When the next datagram would leave at once.
     uint64_t free_ps() const { return free_ps_; }
 
@@ -70,6 +74,7 @@ class Link : public Source
         const uint64_t start = free_ps_ > now ? free_ps_ : now;
         if (s_.queue_bytes && start - now > time_of(s_.queue_bytes)) {
             counters.dropped++;
+            tell({now, 0, Hop::DROPPED}, datagram);
             return;
         }
         const bool marked = s_.ecn_bytes && start - now > time_of(s_.ecn_bytes);
@@ -77,6 +82,7 @@ class Link : public Source
         counters.marked += marked;
         if (s_.loss > 0 && uniform(random_) < s_.loss) {
             counters.lost++;
+            tell({start, 0, Hop::LOST}, datagram);
             return;
         }
         const uint64_t arrival = free_ps_ + s_.delay_ns * 1000;
@@ -84,6 +90,7 @@ class Link : public Source
         flying_.push({arrival, datagram, marked});
         counters.packets++;
         counters.bytes += bytes;
+        tell({start, arrival, marked ? Hop::MARKED : Hop::ARRIVES}, datagram);
     }
 
     void due() override
@@ -104,6 +111,11 @@ class Link : public Source
         bool marked = false;
     };
 
+    void tell(const Hop &hop, const Datagram &datagram)
+    {
+        if (watcher_) watcher_->see(ends, hop, datagram);
+    }
+
     // At most 2^30 bytes, so the product stays below 2^64 in steps of 1000.
     uint64_t time_of(uint64_t bytes)
     {
@@ -118,6 +130,7 @@ class Link : public Source
     uint64_t random_, free_ps_ = 0, last_bytes_ = 0, last_time_ = 0;
     Receiver receiver_;
     Ring<Flight> flying_;
+    Watcher *watcher_ = nullptr;
 };
 
 }  // namespace sim_net

@@ -32,7 +32,11 @@ void Network::add_switches(uint64_t &seeds)
     for (size_t level = 0; level < s_.tree.size(); level++) {
         most = switches_for(most, s_.tree[level]);
         nodes_.emplace_back();
-        for (uint64_t i = 0; i < most; i++) nodes_.back().push_back(std::make_unique<Node>(agenda_, pool_, s_, level));
+        for (uint64_t i = 0; i < most; i++) {
+            const std::string where = std::to_string(level) + "." + std::to_string(i);
+            const std::string name = s_.tree.size() > 1 ? "switch " + where : "switch";
+            nodes_.back().push_back(std::make_unique<Node>(agenda_, pool_, s_, level, name));
+        }
     }
     if (nodes_.back().size() != 1) throw std::runtime_error("the tree of switches has no root");
     for (size_t level = 1; level < nodes_.size(); level++)
@@ -193,18 +197,18 @@ LinkCounters Network::links() const
     return sum;
 }
 
+void Network::watch(Watcher &watcher)
+{
+    for (const auto &level : nodes_)
+        for (const std::unique_ptr<Node> &node : level)
+            for (const std::unique_ptr<Link> &link : node->links()) link->watch(watcher);
+}
+
 bool Network::finished() const
 {
     for (size_t i = 0; i < progress_.size(); i++)
         if (progress_[i].finished_workers < s_.jobs[i].workers) return false;
     return true;
-}
-
-uint64_t Network::total_values() const
-{
-    uint64_t sum = 0;
-    for (const JobSetup &job : s_.jobs) sum += job.values() * job.iterations * job.workers;
-    return sum;
 }
 
 bool Network::run(const std::function<void(uint64_t)> &tell)

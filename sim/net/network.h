@@ -31,9 +31,8 @@ class Network : public Source
     Network &operator=(const Network &) = delete;
 
     // Until all jobs are done. Meanwhile it tells how many values have their sum at their worker,
-    // of about total_values(). false: limit_s was over before.
+    // of about scenario().total_values(). false: limit_s was over before.
     bool run(const std::function<void(uint64_t)> &tell);
-    uint64_t total_values() const;
 
     const Scenario &scenario() const { return s_; }
     const JobProgress &progress(size_t job) const { return progress_[job]; }
@@ -43,6 +42,8 @@ class Network : public Source
     Occupation &occupation() { return occupation_; }
     const std::vector<Sample> &samples() const { return samples_; }
 
+    // All packets on links, from now on.
+    void watch(Watcher &watcher);
     void due() override;  // a sample
 
   private:

@@ -6,8 +6,8 @@
 namespace sim_net
 {
 
-Node::Node(Agenda &agenda, Pool &pool, const Scenario &scenario, size_t level)
-    : agenda_(agenda), pool_(pool), s_(scenario)
+Node::Node(Agenda &agenda, Pool &pool, const Scenario &scenario, size_t level, std::string name)
+    : agenda_(agenda), pool_(pool), s_(scenario), name_(std::move(name))
 {
     gn_switch_config config = {};
     config.slots = static_cast<uint32_t>(s_.switch_slots);
@@ -31,9 +31,11 @@ uint16_t Node::connect(Host &host, uint64_t &seeds)
         agenda_, s_.link, splitmix64(&seeds),
         [this, port](const Datagram &datagram, bool marked) { arrive(port, datagram, marked); }));
     host.up = links_.back().get();
+    host.up->ends = {host.name(), name_};
     links_.push_back(
         std::make_unique<Link>(agenda_, s_.link, splitmix64(&seeds),
                                [&host](const Datagram &datagram, bool marked) { host.arrive(datagram, marked); }));
+    links_.back()->ends = {name_, host.name()};
     out_.push_back(links_.back().get());
     return port;
 }
@@ -44,11 +46,13 @@ uint16_t Node::connect(Node &below, uint64_t &seeds)
     links_.push_back(std::make_unique<Link>(
         agenda_, s_.uplink, splitmix64(&seeds),
         [this, port](const Datagram &datagram, bool marked) { arrive(port, datagram, marked); }));
+    links_.back()->ends = {below.name_, name_};
     below.out_.push_back(links_.back().get());
     below.parent_port_ = theirs;
     links_.push_back(std::make_unique<Link>(
         agenda_, s_.uplink, splitmix64(&seeds),
         [&below, theirs](const Datagram &datagram, bool marked) { below.arrive(theirs, datagram, marked); }));
+    links_.back()->ends = {name_, below.name_};
     out_.push_back(links_.back().get());
     return port;
 }

@@ -15,7 +15,7 @@ namespace sim_net
 class Node
 {
   public:
-    Node(Agenda &agenda, Pool &pool, const Scenario &scenario, size_t level);
+    Node(Agenda &agenda, Pool &pool, const Scenario &scenario, size_t level, std::string name);
     Node(const Node &) = delete;
     Node &operator=(const Node &) = delete;
 
@@ -30,6 +30,7 @@ class Node
     const gn_switch &core() const { return switch_; }
     // Of a job; NULL: it is not here.
     const gn_switch_counters *counters(uint16_t job) const;
+    const std::string &name() const { return name_; }
     const std::vector<std::unique_ptr<Link>> &links() const { return links_; }
 
   private:
@@ -41,6 +42,7 @@ class Node
     Agenda &agenda_;
     Pool &pool_;
     const Scenario &s_;
+    const std::string name_;
     gn_switch switch_ = {};
     std::vector<uint64_t> memory_;
     std::vector<Link *> out_;                   // by port

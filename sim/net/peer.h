@@ -34,6 +34,7 @@ class PeerHost : public Rank, public Peer
     PeerHost(Agenda &agenda, Pool &pool, const Scenario &scenario, size_t job, uint64_t rank, uint32_t host,
              uint64_t seed, JobProgress &progress, Peers &peers);
     gn_worker_stats stats() const override;
+    std::string name() const override { return "rank " + std::to_string(rank_); }
     void credit(uint32_t by, uint64_t bytes) override;
 
   protected:
@@ -57,6 +58,7 @@ class PeerServer : public Host, public Peer
   public:
     PeerServer(Agenda &agenda, Pool &pool, const Scenario &scenario, size_t job, uint64_t number, uint32_t host,
                Peers &peers);
+    std::string name() const override { return "server " + std::to_string(connections_.own() - job_.workers); }
     void credit(uint32_t by, uint64_t bytes) override;
 
   protected:

@@ -40,7 +40,7 @@ static double utilisation_of(const Network &network, size_t job)
            (static_cast<double>(s.link.rate) * exchange_seconds_of(network, job));
 }
 
-static void print_table(const Network &network)
+void print_jobs(const Network &network)
 {
     gn_table *table = gn_table_new("<job|workers|time|goodput|sent again|collisions|evicted|to the server");
     for (size_t i = 0; i < network.scenario().jobs.size(); i++) {
@@ -106,20 +106,18 @@ static void add_samples(Network &network, json_t *all)
     json_object_set_new(all, "samples", list);
 }
 
-void print_report(Network &network, json_t *setup, const gn_sim_net_options &options, gn_result_file &file)
+Json report_of(Network &network, const Setup &setup)
 {
-    if (!options.result.json) print_table(network);
     json_t *jobs = json_array();
     for (size_t i = 0; i < network.scenario().jobs.size(); i++) json_array_append_new(jobs, job_json(network, i));
     const LinkCounters l = network.links();
     json_t *links = json_pack("{s:o, s:o, s:o, s:o, s:o}", "packets", gn_json_count(l.packets), "bytes",
                               gn_json_count(l.bytes), "lost", gn_json_count(l.lost), "dropped",
                               gn_json_count(l.dropped), "marked", gn_json_count(l.marked));
-    json_t *all = json_pack("{s:o, s:O, s:s, s:o, s:o}", "seed", gn_json_count(options.seed), "scenario", setup, "mode",
-                            network.scenario().mode.name, "jobs", jobs, "links", links);
+    json_t *all = json_pack("{s:o, s:O, s:s, s:o, s:o}", "seed", gn_json_count(setup.seed), "scenario",
+                            setup.scenario.get(), "mode", network.scenario().mode.name, "jobs", jobs, "links", links);
     add_samples(network, all);
-    gn_error error;
-    if (gn_result_write(&file, &options.result, all, stdout, &error)) throw std::runtime_error(error.text);
+    return own(all);
 }
 
 }  // namespace sim_net

@@ -17,6 +17,13 @@ uint64_t JobSetup::values() const
     return sum;
 }
 
+uint64_t Scenario::total_values() const
+{
+    uint64_t sum = 0;
+    for (const JobSetup &job : jobs) sum += job.values() * job.iterations * job.workers;
+    return sum;
+}
+
 uint64_t Scenario::values_of_packet(const JobSetup &job) const
 {
     return job.exchange == Exchange::SWITCH ? packet_values : SEGMENT / sizeof(float);

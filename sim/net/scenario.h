@@ -89,6 +89,7 @@ struct Scenario {
     // A worker's packet: its values, and what it takes of a link.
     uint64_t values_of_packet(const JobSetup &job) const;
     uint64_t packet_bytes(const JobSetup &job) const;
+    uint64_t total_values() const;  // of all workers
     uint64_t value_bytes() const { return format == GN_AGG_HALF ? 2 : 4; }
 };
 

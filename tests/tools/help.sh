@@ -29,7 +29,7 @@ walk() { # COMMAND...
     [ "$("$GRADNIC" "$@" --version)" = "$("$GRADNIC" --version)" ] || fail "$* --version"
     expect 2 "" "$GRADNIC" "$@" --no-such-option
     # An option whose argument can be left out by mistake would meet a NULL.
-    ! grep -oE -- '--[a-z0-9-]+\[=' help | grep -vxE -- '--(json|listen)\[=' || fail "$*: an argument may be left out"
+    ! grep -oE -- '--[a-z0-9-]+\[=' help | grep -vxE -- '--(csv|json|listen)\[=' || fail "$*: an argument may be left out"
     [ $# -eq 0 ] || "$GRADNIC" help "$@" | cmp - help || fail "help $*"
     name=gradnic$(printf -- '-%s' "$@" | sed 's/^-$//')
     [ -z "${MAN:-}" ] || [ -s "$MAN/$name.1" ] || fail "no man page $name.1"

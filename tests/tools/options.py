@@ -108,7 +108,7 @@ MEASURE = [
     "bench switch", "bench nic", "nic status", "nic stats", "switch status", "switch jobs", "switch stats",
 ]
 # Commands that write files, other than results in --json=FILE.
-WRITE = ["compress", "decompress", "pcap", "nic", "train", "sim nic", "report", "figures"]
+WRITE = ["compress", "decompress", "pcap", "nic", "train", "sim net", "sim nic", "report", "figures"]
 
 # Each old name, as it is used, and the note about it.
 OLD = [

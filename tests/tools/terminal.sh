@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 "$PYTHON" - <<'PY'
-import os, pty, subprocess, threading, time
+import os, pty, re, subprocess, threading, time
 gradnic = os.environ["GRADNIC"]
 os.environ["TERM"] = "xterm"
 os.environ.pop("NO_COLOR", None)
@@ -46,6 +46,14 @@ assert "standard input: " in seen and "B/s" in seen and "MiB" in seen, repr(seen
 assert seen.index("\r\x1b[K") < seen.rindex("a.gn: "), repr(seen)  # cleared before the summary
 status, seen = on_terminal(["compress", "-q", "-f", "-o", "a.gn", "-"], slowly)
 assert status == 0 and seen == "", repr(seen)
+
+# The runs of a sweep are one whole: what is done only grows, and there is a time left.
+with open("s.json", "w") as f:
+    f.write('{"jobs": [{"workers": 8, "values": 10000000}]}')
+status, seen = on_terminal(["sim", "net", "--sweep", "seed=1,2,3,4,5,6,7,8,9,10", "s.json"])
+shares = [int(share) for share in re.findall(r"\((\d+) %\)", seen)]
+assert status == 0 and shares == sorted(shares) and shares[-1] > 60 and "s.json: " in seen, (status, seen)
+assert re.search(r"sums of 800 M \(\d+ %\), .* left", seen) and seen.endswith("\r\x1b[K"), repr(seen)
 
 # Colour
 status, seen = on_terminal(["ratio", "missing.npy"])

@@ -200,7 +200,7 @@ unsigned gn_option_word(const struct argp_state *state, int key, const char *tex
                         unsigned count)
 {
     const unsigned i = find_word(text, words, count);
-    char all[160];
+    char all[320];
     join_words(words, count, all, sizeof all);
     if (i == count) gn_option_wrong(state, key, "'%s' is none of: %s", text, all);
     return i;
