@@ -19,7 +19,7 @@ enum {
 };
 
 typedef struct flow_key {
-    uint8_t addresses[32];  // source, destination; IPv4 in bytes 4 to 11, as rtl/nic/tcp_flows.v
+    uint8_t addresses[32];  // source, destination; IPv4 in bytes 4 to 11, as rtl/nic/gn_tcp_flows.v
     uint8_t ports[4];
     uint32_t version;  // keeps IPv4 and IPv6 apart
 } flow_key;
@@ -79,7 +79,7 @@ static uint32_t *bucket_of(gn_flow_table *table, const flow_key *key)
     return &table->buckets[(v[0] ^ v[1] ^ v[2] ^ v[3]) & table->mask];
 }
 
-// The rows of the matrix that makes a set's number of a key, as rtl/nic/tcp_flows.v has them.
+// The rows of the matrix that makes a set's number of a key, as rtl/nic/gn_tcp_flows.v has them.
 static void make_row(uint32_t row[ROW], uint32_t seed, uint32_t i)
 {
     uint32_t x = (seed + i * 0x9e3779b9u) | 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_NIC_REGISTERS_H
 #define GRADNIC_DRIVER_NIC_REGISTERS_H
-/// The registers of rtl/nic/nic_regs as software sees them: addresses (nic_register_map.h), the
+/// The registers of rtl/nic/gn_nic_regs as software sees them: addresses (nic_register_map.h), the
 /// words of a rule, the places of counters. rtl/README.md has the table. Everything that drives the
 /// hardware uses this, Verilated or simulated. The hardware's own benches have literals of their
 /// own on purpose.

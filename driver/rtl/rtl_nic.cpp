@@ -10,7 +10,7 @@
 #include <new>
 #include <vector>
 
-#include "Vnic_top.h"
+#include "Vgn_nic_top.h"
 
 #include "host/beat.h"
 
@@ -82,7 +82,7 @@ struct Side {
 
 struct gn_rtl_nic {
     VerilatedContext context;
-    std::unique_ptr<Vnic_top> top;
+    std::unique_ptr<Vgn_nic_top> top;
     std::mutex lock;  // of all that is in here
     Side side[2];
 
@@ -92,7 +92,7 @@ struct gn_rtl_nic {
         context.randReset(2);
         context.randSeed(1);
         context.threads(1);  // only those of the callers
-        top = std::make_unique<Vnic_top>(&context);
+        top = std::make_unique<Vgn_nic_top>(&context);
         top->rst = 1;
         top->m_axis_wire_tready = top->m_axis_host_tready = 1;
         top->tx_drop_ready = top->rx_drop_ready = 1;

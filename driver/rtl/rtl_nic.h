@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_RTL_RTL_NIC_H
 #define GRADNIC_DRIVER_RTL_RTL_NIC_H
-/// The Verilog NIC (rtl/nic/nic_top.v) in Verilator: Ethernet frames into and out of its sides, and
-/// its registers. Time passes only while a caller waits for a frame or a register. One thread may
-/// use each side; either of them may use the registers.
+/// The Verilog NIC (rtl/nic/gn_nic_top.v) in Verilator: Ethernet frames into and out of its sides,
+/// and its registers. Time passes only while a caller waits for a frame or a register. One thread
+/// may use each side; either of them may use the registers.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -26,7 +26,7 @@ module gn_corundum_app #(
     parameter MAX_RX_SIZE           = 9214,
     // NICs that share the work: 1, or at 512 bits 2 or 4
     parameter LANES                 = AXIS_IF_DATA_WIDTH == 512 ? 2 : 1,
-    // as nic_top has them
+    // as gn_nic_top has them
     parameter PROFILES              = 7,
     parameter RULES                 = 4,
     parameter BUFFER_LOG2           = 10,
@@ -112,7 +112,7 @@ module gn_corundum_app #(
     wire [IF_COUNT*2-1:0]  bresp, rresp;
     wire [IF_COUNT*32-1:0] rdata;
 
-    axil_windows #(.COUNT(IF_COUNT), .ADDR_WIDTH(AXIL_ADDR_WIDTH)) windows (
+    gn_axil_windows #(.COUNT(IF_COUNT), .ADDR_WIDTH(AXIL_ADDR_WIDTH)) windows (
         .clk(clk), .rst(rst),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp),
@@ -143,7 +143,7 @@ module gn_corundum_app #(
                 .m_ready(m_axis_if_tx_cpl_ready[i]));
 
             // Where a TCP segment's values begin, only a table of flows knows here.
-            nic_lanes #(.LANES(LANES), .DATA_WIDTH(AXIS_IF_DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE), .RX_SIDE_WIDTH(RX_SIDE),
+            gn_nic_lanes #(.LANES(LANES), .DATA_WIDTH(AXIS_IF_DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE), .RX_SIDE_WIDTH(RX_SIDE),
                         .PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2),
                         .FLOWS_SEED(FLOWS_SEED),
                         .FRAME_MAX(MAX_TX_SIZE > MAX_RX_SIZE ? MAX_TX_SIZE : MAX_RX_SIZE)) lanes (

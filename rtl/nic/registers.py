@@ -119,16 +119,16 @@ def outputs():
 
 
 def verilog_differences():
-    """Addresses as nic_regs.v has them, against the table."""
-    text = (RTL / "nic/nic_regs.v").read_text()
+    """Addresses as gn_nic_regs.v has them, against the table."""
+    text = (RTL / "nic/gn_nic_regs.v").read_text()
     there = {name: 4 * int(word, 16) for name, word in re.findall(r"\bW_(\w+)\s*=\s*10'h([0-9a-f]+)", text)}
     wanted = {r["name"]: number(r["at"]) for r in TABLE["registers"]}
-    wrong = [f"nic_regs.v has {name} at {hexadecimal(there[name]) if name in there else 'no address'}, "
+    wrong = [f"gn_nic_regs.v has {name} at {hexadecimal(there[name]) if name in there else 'no address'}, "
              f"registers.json at {hexadecimal(wanted[name]) if name in wanted else 'no address'}"
              for name in sorted(there.keys() | wanted.keys()) if there.get(name) != wanted.get(name)]
     page = re.search(r"RULE_PAGE = 4'd(\d+)", text)
     if not page or int(page[1]) << 8 != number(TABLE["rules"]["at"]):
-        wrong.append("nic_regs.v has the rules elsewhere than registers.json")
+        wrong.append("gn_nic_regs.v has the rules elsewhere than registers.json")
     return wrong
 
 

@@ -8,7 +8,7 @@
 
 module gn_opennic_box #(
     parameter LANES       = 2,  // NICs that share the work: 1, 2 or 4
-    parameter PROFILES    = 7,  // these as nic_top says
+    parameter PROFILES    = 7,  // these as gn_nic_top says
     parameter RULES       = 4,
     parameter BUFFER_LOG2 = 10,
     parameter FLOWS_LOG2  = 11, // of each lane; 0: no table of TCP flows, and TCP goes stored
@@ -19,7 +19,7 @@ module gn_opennic_box #(
     input  wire         axil_aclk,
     input  wire         axil_rst,       // synchronous to axil_aclk, active high; together with axis_rst
 
-    // the lowest 12 bits count: 4 KiB, as nic_regs says
+    // the lowest 12 bits count: 4 KiB, as gn_nic_regs says
     input  wire [31:0]  s_axil_awaddr,
     input  wire         s_axil_awvalid,
     output wire         s_axil_awready,
@@ -85,7 +85,7 @@ module gn_opennic_box #(
     wire        awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
     wire        unused_address = &{1'b0, s_axil_awaddr[31:12], s_axil_araddr[31:12]};
 
-    axil_cross #(.ADDR_WIDTH(12)) cross (
+    gn_axil_cross #(.ADDR_WIDTH(12)) cross (
         .s_clk(axil_aclk), .s_rst(axil_rst),
         .s_axil_awaddr(s_axil_awaddr[11:0]), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready),
         .s_axil_wdata(s_axil_wdata), .s_axil_wstrb(4'b1111), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready),
@@ -108,7 +108,7 @@ module gn_opennic_box #(
     assign m_axis_qdma_c2h_tuser_size = h_length[15:0];
 
     // Where a TCP segment's values begin, only a table of flows knows here.
-    nic_lanes #(.LANES(LANES), .DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
+    gn_nic_lanes #(.LANES(LANES), .DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
                 .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED), .FRAME_MAX(9600)) lanes (
         .clk(axis_aclk), .rst(axis_rst),
         .s_axis_host_tdata(s_axis_qdma_h2c_tdata), .s_axis_host_tkeep(s_axis_qdma_h2c_tkeep), .s_axis_host_tlast(s_axis_qdma_h2c_tlast),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included inside a module. What becomes of a packet is a number: below 16 the reason to drop it,
 // as gn_drop of switch.h has it, from 16 on what is done. These two make a result leave. The
-// others: slot_judge.
+// others: gn_slot_judge.
 localparam [4:0] DONE_WHOLE = 5'd17, DONE_REPEATED = 5'd18;
 
 // What is known of a copy of a slot: STATE bits. USED: it is not empty. WHOLE: all have

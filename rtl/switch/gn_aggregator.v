@@ -5,15 +5,15 @@
 // it leaves to software: jobs and their children, packets of binary32, and all that takes time
 // into account.
 //
-//     frames -> frame_parse -> frame_store -> frame_feed -> slot_judge
+//     frames -> gn_frame_parse -> gn_frame_store -> gn_frame_feed -> gn_slot_judge
 //               checksum: wrong ones are not judged            |
-//                                             values ------> slot_add -> slot_reader -> frames
+//                              values ------> gn_slot_add -> gn_slot_reader -> frames
 //
 // Software's words, cfg_address in the highest two bits, then:
 //     0  job[..], word[1:0]: 0 {used, number[15:0]}; 1 {slots as a power of two[3:0], level[3:0],
 //        0, children - 1[2:0], generation[15:0]}; 2 its first slot; 3 so many slots from there on
 //        become empty. Its used bit is off while the others are written
-//     1  job[..], child[2:0], word[3:0]: 0 to 7 as slot_reader says, 8 the port where it is
+//     1  job[..], child[2:0], word[3:0]: 0 to 7 as gn_slot_reader says, 8 the port where it is
 //     2  most values of a packet
 `resetall
 `timescale 1ns / 1ps
@@ -91,7 +91,7 @@ module gn_aggregator #(
     wire [1:0]   unused_flow;
     wire [290:0] unused_key;
 
-    frame_parse parse (
+    gn_frame_parse parse (
         .clk(clk), .rst(rst), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast),
         .s_axis_tuser(s_axis_tuser[16]), .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready),
         .m_axis_tdata(p_data), .m_axis_tkeep(unused_keep), .m_axis_tlast(p_last), .m_axis_tvalid(p_valid),
@@ -101,8 +101,8 @@ module gn_aggregator #(
         .m_payload(p_payload), .m_end(p_end), .m_front(unused_front), .m_checksum(p_checksum), .m_sum(p_sum),
         .m_flow(unused_flow), .k_end(unused_key_end), .k_key(unused_key));
 
-    // The port goes beside. There are no more frames in frame_parse than beats: 17.
-    credit_fifo #(.WIDTH(16), .LOG2(4)) ports (
+    // The port goes beside. There are no more frames in gn_frame_parse than beats: 17.
+    gn_credit_fifo #(.WIDTH(16), .LOG2(4)) ports (
         .clk(clk), .rst(rst), .s_data(s_axis_tuser[15:0]), .s_valid(s_axis_tvalid && s_axis_tready && s_axis_tlast),
         .m_data(p_port), .m_valid(unused_port_valid), .m_ready(p_valid && p_ready && p_last));
 
@@ -117,7 +117,7 @@ module gn_aggregator #(
     wire [255:0] feed_data, unused_data;
     wire [BUFFER_LOG2:0] frame_free;
 
-    frame_store #(.LOG2(BUFFER_LOG2), .INFO_WIDTH(59)) frames (
+    gn_frame_store #(.LOG2(BUFFER_LOG2), .INFO_WIDTH(59)) frames (
         .clk(clk), .rst(rst), .s_axis_tdata(p_data), .s_axis_tlast(p_last), .s_axis_tvalid(p_valid), .s_axis_tready(p_ready),
         .s_bad(p_bad), .dropped_bad(event_dropped_bad), .dropped_long(event_dropped_long),
         .s_info({p_length, p_end, p_payload, p_port, p_ours}), .m_info({t_length, t_end, t_payload, t_port, t_ours}),
@@ -144,9 +144,9 @@ module gn_aggregator #(
     assign t_ready    = may_read && feed_ready;
 
     // the beats of the frames that are being read
-    credit_counter #(.CREDITS(9), .MOST(1)) read_credits (
+    gn_credit_counter #(.CREDITS(9), .MOST(1)) read_credits (
         .clk(clk), .rst(rst), .ok(may_read), .idle(unused_read_idle), .take({2'd0, t_read}), .give({2'd0, read_done}));
-    credit_fifo #(.WIDTH(12), .LOG2(3)) lengths (
+    gn_credit_fifo #(.WIDTH(12), .LOG2(3)) lengths (
         .clk(clk), .rst(rst), .s_data(read_beats), .s_valid(t_read), .m_data(done_beats), .m_valid(unused_length_valid),
         .m_ready(read_done));
     assign frame_free = read_done ? done_beats[BUFFER_LOG2:0] : {BUFFER_LOG2+1{1'b0}};
@@ -159,7 +159,7 @@ module gn_aggregator #(
     wire [16:0] from = t_ours ? {9'd0, t_payload} : t_length;
     wire [16:0] stop = t_ours ? t_end : t_length;
 
-    frame_feed #(.LOG2(BUFFER_LOG2), .USER_WIDTH(33)) feed (
+    gn_frame_feed #(.LOG2(BUFFER_LOG2), .USER_WIDTH(33)) feed (
         .clk(clk), .rst(rst), .s_first(t_first), .s_tagged(1'b0), .s_six(1'b0), .s_tcp(1'b0), .s_l4(7'd34),
         .s_payload(8'd42), .s_from(from), .s_start(from), .s_stop(stop), .s_end(t_length), .s_engine(t_ours),
         .s_user({stop - from, t_port}), .s_valid(t_valid && may_read && !t_gone), .s_ready(feed_ready),
@@ -187,19 +187,19 @@ module gn_aggregator #(
         if (rst) u_first_reg <= 1'b1;
     end
 
-    credit_counter #(.CREDITS(5), .MOST(1)) head_credits (
+    gn_credit_counter #(.CREDITS(5), .MOST(1)) head_credits (
         .clk(clk), .rst(rst), .ok(h_room), .idle(unused_h_idle), .take({2'd0, u_head}), .give({2'd0, h_valid && h_ready}));
-    credit_fifo #(.WIDTH(289), .LOG2(2)) heads (
+    gn_credit_fifo #(.WIDTH(289), .LOG2(2)) heads (
         .clk(clk), .rst(rst), .s_data({u_user, u_data}), .s_valid(u_head), .m_data({h_user, h_data}), .m_valid(h_valid), .m_ready(h_ready));
     // values wait here while their header is judged
-    credit_counter #(.CREDITS(33), .MOST(1)) value_credits (
+    gn_credit_counter #(.CREDITS(33), .MOST(1)) value_credits (
         .clk(clk), .rst(rst), .ok(v_room), .idle(unused_v_idle), .take({2'd0, u_values}), .give({2'd0, v_valid && v_ready}));
-    credit_fifo #(.WIDTH(257), .LOG2(5)) values (
+    gn_credit_fifo #(.WIDTH(257), .LOG2(5)) values (
         .clk(clk), .rst(rst), .s_data({u_last, u_data}), .s_valid(u_values), .m_data({v_last, v_data}), .m_valid(v_valid), .m_ready(v_ready));
 
     // ---- judged
 
-    localparam META   = 63 + JOBS_LOG2 + SLOTS_LOG2 + STATE;  // what slot_add has no use for
+    localparam META   = 63 + JOBS_LOG2 + SLOTS_LOG2 + STATE;  // what gn_slot_add has no use for
     localparam ANSWER = META + 4;
 
     wire [4:0]            j_verdict;
@@ -215,16 +215,16 @@ module gn_aggregator #(
     wire                  o_add, o_first, o_read, o_beats, o_valid, o_ready;
     wire [META-1:0]       o_meta;
 
-    slot_judge #(.JOBS_LOG2(JOBS_LOG2), .SLOTS_LOG2(SLOTS_LOG2)) judge (
+    gn_slot_judge #(.JOBS_LOG2(JOBS_LOG2), .SLOTS_LOG2(SLOTS_LOG2)) judge (
         .clk(clk), .rst(rst), .cfg_write(cfg_write), .cfg_address(cfg_address), .cfg_data(cfg_data), .cfg_busy(cfg_busy),
         .s_header(h_data), .s_length(h_user[32:16]), .s_port(h_user[15:0]), .s_valid(h_valid), .s_ready(h_ready), .room(judge_room),
         .m_verdict(j_verdict), .m_add(j_add), .m_first(j_first), .m_read(j_read), .m_beats(j_beats), .m_index(j_index),
         .m_child(j_child), .m_last_child(j_last_child), .m_slot(j_slot), .m_version(j_version), .m_job(j_job), .m_gen(j_gen),
         .m_level(j_level), .m_slot_field(j_slot_field), .m_state(j_state), .m_valid(j_valid));
 
-    credit_counter #(.CREDITS(9), .MOST(1)) judge_credits (
+    gn_credit_counter #(.CREDITS(9), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(judge_room), .idle(unused_judge_idle), .take({2'd0, h_valid && h_ready}), .give({2'd0, o_valid && o_ready}));
-    credit_fifo #(.WIDTH(ANSWER), .LOG2(3)) answers (
+    gn_credit_fifo #(.WIDTH(ANSWER), .LOG2(3)) answers (
         .clk(clk), .rst(rst), .s_valid(j_valid),
         .s_data({j_add, j_first, j_read, j_beats, j_verdict, j_index, j_child, j_last_child, j_slot, j_version, j_job, j_gen,
                  j_level, j_slot_field, j_state}),
@@ -252,7 +252,7 @@ module gn_aggregator #(
     wire [31:0]           e_keep;
     wire [META-1:0]       e_meta;
 
-    slot_add #(.SLOTS_LOG2(SLOTS_LOG2), .BEATS_LOG2(BEATS_LOG2), .META_WIDTH(META)) add (
+    gn_slot_add #(.SLOTS_LOG2(SLOTS_LOG2), .BEATS_LOG2(BEATS_LOG2), .META_WIDTH(META)) add (
         .clk(clk), .rst(rst), .s_add(o_add), .s_first(o_first), .s_read(o_read), .s_beats(o_beats),
         .s_result(o_verdict == DONE_WHOLE || o_verdict == DONE_REPEATED), .s_copy({o_slot, o_version}),
         .s_values(o_state[AT_VALUES +: 12]), .s_meta(o_meta), .s_valid(o_valid), .s_ready(o_ready),
@@ -274,7 +274,7 @@ module gn_aggregator #(
     wire e_poison = e_state[AT_POISON] || e_overflow;
     wire e_again  = e_verdict == DONE_REPEATED;
 
-    slot_reader #(.JOBS_LOG2(JOBS_LOG2), .BEATS_LOG2(BEATS_LOG2)) reader (
+    gn_slot_reader #(.JOBS_LOG2(JOBS_LOG2), .BEATS_LOG2(BEATS_LOG2)) reader (
         .clk(clk), .rst(rst), .cfg_write(cfg_write), .cfg_address(cfg_address), .cfg_data(cfg_data),
         .ring_left(ring_left), .ring_announce(ring_announce), .reserve(reserve), .reserve_beats(reserve_beats),
         .s_data(e_data), .s_keep(e_keep), .s_put(e_put), .s_end(e_end), .s_result(e_again || e_verdict == DONE_WHOLE),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The behaviour of nic_top: its ports, and in each direction a bus of one beat a cycle, a store for
-// 1024 beats of frames, and the C model. A frame's first beat leaves a fixed number of cycles after
-// its last beat came in. It is much faster than the Verilated hardware, and a second opinion on it.
+// The behaviour of gn_nic_top: its ports, and in each direction a bus of one beat a cycle, a store
+// for 1024 beats of frames, and the C model. A frame's first beat leaves a fixed number of cycles
+// after its last beat came in. It is much faster than the Verilated hardware, and a second opinion
+// on it.
 #pragma once
 
 #include <deque>

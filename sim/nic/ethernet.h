@@ -47,7 +47,7 @@ uint32_t frame_check_sequence(const uint8_t *frame, size_t length);
 
 constexpr unsigned NIC_RULES = 4;  // rules that the NICs are built with
 
-// The counters of nic_regs by name; those of a rule have its prefix.
+// The counters of gn_nic_regs by name; those of a rule have its prefix.
 using Counters = std::map<std::string, uint64_t>;
 std::string rule_prefix(unsigned rule);
 

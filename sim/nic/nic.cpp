@@ -5,7 +5,7 @@
 
 #include "behavioural.h"
 #ifdef GRADNIC_SIM_RTL
-#include "Vnic_top_sc.h"
+#include "Vgn_nic_top_sc.h"
 #endif
 
 namespace sim
@@ -24,7 +24,7 @@ std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, const char *name, Pins &p
 #ifdef GRADNIC_SIM_RTL
     Verilated::randReset(2);  // random values where nothing is reset; the same in every run
     Verilated::randSeed(1);
-    return make<Vnic_top_sc>(name, pins, clk);
+    return make<Vgn_nic_top_sc>(name, pins, clk);
 #else
     throw std::runtime_error(
         "--model rtl: the simulator was built without the hardware, for want of Verilator; install "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NIC itself, behind the ports of nic_top.
+// The NIC itself, behind the ports of gn_nic_top.
 #pragma once
 
 #include <memory>

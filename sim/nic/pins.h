@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports of nic_top as signals, and AXI4-Stream beat by beat: a writer and a reader, which a
+// The ports of gn_nic_top as signals, and AXI4-Stream beat by beat: a writer and a reader, which a
 // module steps once per clock edge. A signal that is read at an edge has its value from before the
 // edge, so both sides see the same handshake.
 #pragma once
@@ -47,7 +47,7 @@ struct Pins {
     Registers axil;
 };
 
-// Nic: nic_top, Verilated, or anything with the same ports.
+// Nic: gn_nic_top, Verilated, or anything with the same ports.
 template <class Nic> void bind(Nic &nic, Pins &p, Signal<bool> &clk)
 {
     nic.clk(clk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of nic_regs, for software: a driver that reads and writes them over AXI4-Lite.
+// The registers of gn_nic_regs, for software: a driver that reads and writes them over AXI4-Lite.
 #pragma once
 
 #include <deque>

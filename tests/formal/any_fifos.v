@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand for credit_fifo and pair_fifo where a proof is about what is around them. They promise what
-// the proofs of those two show, and no more. As many words are inside as came and were not taken.
-// One is offered whenever there is one, and stays until it is taken. Which word it is, is any. But
-// of the words' highest bits, the marks, as many come out as went in, and the newest word's mark
-// comes out last. It is asserted here that a word always finds a place.
+// Stand for gn_credit_fifo and gn_pair_fifo where a proof is about what is around them. They
+// promise what the proofs of those two show, and no more. As many words are inside as came and were
+// not taken. One is offered whenever there is one, and stays until it is taken. Which word it is,
+// is any. But of the words' highest bits, the marks, as many come out as went in, and the newest
+// word's mark comes out last. It is asserted here that a word always finds a place.
 `default_nettype none
-module credit_fifo #(
+module gn_credit_fifo #(
     parameter WIDTH = 256,
     parameter LOG2  = 4
 ) (
@@ -17,12 +17,12 @@ module credit_fifo #(
     output wire             m_valid,
     input  wire             m_ready
 );
-    pair_fifo #(.WIDTH(WIDTH), .LOG2(LOG2)) any (
+    gn_pair_fifo #(.WIDTH(WIDTH), .LOG2(LOG2)) any (
         .clk(clk), .rst(rst), .s_count({1'b0, s_valid}), .s_first(s_data), .s_second(s_data),
         .m_data(m_data), .m_valid(m_valid), .m_ready(m_ready));
 endmodule
 
-module pair_fifo #(
+module gn_pair_fifo #(
     parameter WIDTH = 256,
     parameter LOG2  = 4
 ) (

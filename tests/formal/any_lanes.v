@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand for lane_compress and lane_decompress where a proof is about what is around them. The one
-// gives any tag, and any payload of that many bytes. The other gives the bytes that count.
+// Stand for gn_lane_compress and gn_lane_decompress where a proof is about what is around them. The
+// one gives any tag, and any payload of that many bytes. The other gives the bytes that count.
 `default_nettype none
 
-module lane_compress #(
+module gn_lane_compress #(
     parameter PROFILES = 7
 ) (
     input  wire        clk,
@@ -19,7 +19,7 @@ module lane_compress #(
     assign payload = tag == 2'd3 || profile == 2'd2 ? any : tag == 2'd2 ? {16'd0, any[15:0]} : tag == 2'd1 ? {24'd0, any[7:0]} : 32'd0;
 endmodule
 
-module lane_decompress #(
+module gn_lane_decompress #(
     parameter PROFILES = 7
 ) (
     input  wire        clk,

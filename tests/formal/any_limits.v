@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for result_store's FIFO of limits, {beats, bytes}: as any_fifos.v says. Each limit has as
-// many beats as its bytes need, and as many beats come out as went in.
+// Stands for gn_result_store's FIFO of limits, {beats, bytes}: as any_fifos.v says. Each limit has
+// as many beats as its bytes need, and as many beats come out as went in.
 `default_nettype none
 module any_limits #(
     parameter WIDTH = 21,
@@ -14,7 +14,7 @@ module any_limits #(
     output wire             m_valid,
     input  wire             m_ready
 );
-    credit_fifo #(.WIDTH(WIDTH), .LOG2(LOG2)) fifo (
+    gn_credit_fifo #(.WIDTH(WIDTH), .LOG2(LOG2)) fifo (
         .clk(clk), .rst(rst), .s_data(s_data), .s_valid(s_valid), .m_data(m_data), .m_valid(m_valid), .m_ready(m_ready));
 
     reg  [11:0] beats = 12'd0;

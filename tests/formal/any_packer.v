@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for record_packer: takes a record when it likes. (The proof record_packer shows that it
-// takes one at last.)
+// Stands for gn_record_packer: takes a record when it likes. (The proof gn_record_packer shows that
+// it takes one at last.)
 `default_nettype none
-module record_packer #(
+module gn_record_packer #(
     parameter RECORD_BYTES = 35
 ) (
     input  wire                      clk,

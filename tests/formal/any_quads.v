@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for quad_pack's FIFO of quads, {last, number of the last group, classes}: as any_fifos.v
-// says, and as many groups come out as went in. A group that a quad does not have is of class 0.
+// Stands for gn_quad_pack's FIFO of quads, {last, number of the last group, classes}: as
+// any_fifos.v says, and as many groups come out as went in. A group that a quad does not have is of
+// class 0.
 `default_nettype none
 module any_quads #(
     parameter WIDTH = 19,
@@ -14,7 +15,7 @@ module any_quads #(
     output wire             m_valid,
     input  wire             m_ready
 );
-    credit_fifo #(.WIDTH(WIDTH), .LOG2(LOG2)) fifo (
+    gn_credit_fifo #(.WIDTH(WIDTH), .LOG2(LOG2)) fifo (
         .clk(clk), .rst(rst), .s_data(s_data), .s_valid(s_valid), .m_data(m_data), .m_valid(m_valid), .m_ready(m_ready));
 
     reg  [6:0]  groups = 7'd0, words = 7'd0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for record_window, as its proof says: it starts a group when it likes, but only with room,
-// and gives it two cycles later.
+// Stands for gn_record_window, as its proof says: it starts a group when it likes, but only with
+// room, and gives it two cycles later.
 `default_nettype none
-module record_window #(
+module gn_record_window #(
     parameter PROFILES    = 7,
     parameter COUNT_WIDTH = 24
 ) (

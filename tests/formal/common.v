@@ -111,8 +111,8 @@ module reset_first (
     always @* assume (on || rst);
 endmodule
 
-// A packet, as frame_parse tells of it (code 0): where the payload begins and the packet ends, and
-// the length of its frame.
+// A packet, as gn_frame_parse tells of it (code 0): where the payload begins and the packet ends,
+// and the length of its frame.
 module packet_fields (
     input  wire [7:0]  payload,
     input  wire [16:0] ends,
@@ -122,10 +122,10 @@ module packet_fields (
     assign ok = payload >= 8'd42 && payload <= 8'd138 && payload[1:0] == 2'd2 && {9'd0, payload} < ends && ends <= length;
 endmodule
 
-// A job, as frame_assemble asks for it: the proofs rx_job and tx_job show it, that of
-// frame_assemble assumes it.
+// A job, as gn_frame_assemble asks for it: the proofs rx_job and gn_tx_job show it, that of
+// gn_frame_assemble assumes it.
 module job_fields #(
-    parameter [16:0] MOST = 17'd65536  // bytes that frame_store and result_store hold
+    parameter [16:0] MOST = 17'd65536  // bytes that gn_frame_store and gn_result_store hold
 ) (
     input  wire        drop,
     input  wire        pass,
@@ -143,7 +143,7 @@ module job_fields #(
                                   {1'b0, from} + {1'b0, bytes} <= {1'b0, length} && {1'b0, tail} + {16'd0, tail_bytes} <= {1'b0, length}));
 endmodule
 
-// What tx_judge says of a frame to be sent. The rest of the frame is known.
+// What gn_tx_judge says of a frame to be sent. The rest of the frame is known.
 module tx_fields (
     input  wire [3:0]  kind,
     input  wire [16:0] bytes,
@@ -164,7 +164,7 @@ module tx_fields (
                               : values == 15'd0 && start == ends && stop == ends);
 endmodule
 
-// What rx_judge says of a received frame. The rest of the frame is known.
+// What gn_rx_judge says of a received frame. The rest of the frame is known.
 module rx_fields #(
     parameter [16:0] MOST = 17'd32768
 ) (
@@ -190,7 +190,7 @@ endmodule
 
 // A judged frame begins to wait only when nothing hinders it, and room is reserved for exactly
 // those that begin: as its neighbours promise, what reads frames is ready until it gets one
-// (frame_feed), and a store that says so has reserved in the next cycle (result_store).
+// (gn_frame_feed), and a store that says so has reserved in the next cycle (gn_result_store).
 module begins (
     input wire clk,
     input wire rst,
@@ -213,7 +213,7 @@ module begins (
         asked <= reserve_valid && !reserve_ready && !rst;
     end
     always @* begin
-        if (stays) assume (j_read == read && j_engine == engine);  // as credit_fifo's words do
+        if (stays) assume (j_read == read && j_engine == engine);  // as gn_credit_fifo's words do
         assume (!could || feed_ready);
         assume (reserve_ready == soon);
         assume (!reserve_soon || (reserve_valid && !reserve_ready));
@@ -224,8 +224,8 @@ module begins (
     end
 endmodule
 
-// What nic_rx and nic_tx are to do with frames that wait, whatever the blocks around do: said once,
-// for the proofs of both.
+// What gn_nic_rx and gn_nic_tx are to do with frames that wait, whatever the blocks around do: said
+// once, for the proofs of both.
 module waiting_frames #(
     parameter [5:0] JUDGED = 6'd9  // places for frames that are judged, or with the judge
 ) (
@@ -274,7 +274,7 @@ module waiting_frames #(
     end
 
     // ---- of the frames that wait, those that are read and those that the engine has: as many
-    // leave `waiting` as came (credit_fifo)
+    // leave `waiting` as came (gn_credit_fifo)
 
     reg [6:0] to_read = 7'd0, to_make = 7'd0;
     always @(posedge clk) begin

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// quad_pack and quad_unpack. Any group of eight integers or raw words, alone in a frame, comes out
-// as one piece, in time, with its class's length, and gives its words back. A group of zeros is a
-// run. Complete: nothing is inside except this group.
+// gn_quad_pack and gn_quad_unpack. Any group of eight integers or raw words, alone in a frame,
+// comes out as one piece, in time, with its class's length, and gives its words back. A group of
+// zeros is a run. Complete: nothing is inside except this group.
 // method: bmc 16
 // seconds: 15
-// sources: lib/credit_counter.v lib/credit_fifo.v codec/quad_unpack.v codec/quad_pack.v
-// mutant: codec/quad_pack.v s/length <= 4'd9\) /length <= 4'd10) /
-// mutant: codec/quad_pack.v s/negative = negative \|/negative =/
+// sources: lib/gn_credit_counter.v lib/gn_credit_fifo.v codec/gn_quad_unpack.v codec/gn_quad_pack.v
+// mutant: codec/gn_quad_pack.v s/length <= 4'd9\) /length <= 4'd10) /
+// mutant: codec/gn_quad_pack.v s/negative = negative \|/negative =/
 `default_nettype none
 module proof (
     input wire clk
@@ -32,13 +32,13 @@ module proof (
     wire [5:0]   length;
     wire         last, valid;
     wire [2:0]   released;
-    quad_pack pack (
+    gn_quad_pack pack (
         .clk(clk), .rst(1'b0), .s_tags(tags), .s_words(words), .s_valid(cycle == 5'd0), .s_last(1'b1), .s_released(released),
         .m_piece(piece), .m_length(length), .m_last(last), .m_valid(valid), .m_ready(1'b1));
 
     wire [255:0] back;
     wire [7:0]   raw_back;
-    quad_unpack unpack (.clk(clk), .s_payload(piece[279:16]), .s_class(piece[3:0]), .m_words(back), .m_raw(raw_back));
+    gn_quad_unpack unpack (.clk(clk), .s_payload(piece[279:16]), .s_class(piece[3:0]), .m_words(back), .m_raw(raw_back));
 
     reg       came = 1'b0, was_zero;
     reg [1:0] pieces = 2'd0;

@@ -2,10 +2,10 @@
 // Every binary32 and every k. What comes back is as near as docs/codec.md says, and passes again
 // unchanged. The lanes have no feedback; their registers are wires here.
 // method: sat
-// sources: codec/lane_compress.v codec/lane_decompress.v
+// sources: codec/gn_lane_compress.v codec/gn_lane_decompress.v
 // parameters: PROFILE=0 PROFILE=1 PROFILE=2
-// mutant: codec/lane_decompress.v s/8'd126 \+ WIDTH/8'd127 + WIDTH/
-// mutant: codec/lane_compress.v /lost +=/s/value\[0\]/1'b0/; s/127 - bound_exp;/126 - bound_exp;/
+// mutant: codec/gn_lane_decompress.v s/8'd126 \+ WIDTH/8'd127 + WIDTH/
+// mutant: gn_lane_compress.v /lost +=/s/value\[0\]/1'b0/; s/127 - bound_exp;/126 - bound_exp;/
 `default_nettype none
 
 module proof #(
@@ -25,11 +25,11 @@ module proof #(
     wire [1:0] back   = PROFILE == 2 ? {1'b1, &tag} : tag;
     wire [1:0] back_2 = PROFILE == 2 ? {1'b1, &tag_2} : tag_2;
 
-    lane_compress   encode   (.clk(clk), .profile(profile), .bound_exp(k), .value(f), .tag(tag), .payload(payload));
-    lane_decompress decode   (.clk(clk), .profile(profile), .bound_exp(k), .tag(back), .payload(payload), .value(g));
-    lane_compress   encode_2 (.clk(clk), .profile(profile), .bound_exp(k), .value(g), .tag(tag_2), .payload(payload_2));
-    lane_decompress decode_2 (.clk(clk), .profile(profile), .bound_exp(k), .tag(back_2), .payload(payload_2), .value(g_2));
-    lane_compress   encode_n (.clk(clk), .profile(profile), .bound_exp(k), .value({!f[31], f[30:0]}), .tag(tag_n), .payload(payload_n));
+    gn_lane_compress   encode   (.clk(clk), .profile(profile), .bound_exp(k), .value(f), .tag(tag), .payload(payload));
+    gn_lane_decompress decode   (.clk(clk), .profile(profile), .bound_exp(k), .tag(back), .payload(payload), .value(g));
+    gn_lane_compress   encode_2 (.clk(clk), .profile(profile), .bound_exp(k), .value(g), .tag(tag_2), .payload(payload_2));
+    gn_lane_decompress decode_2 (.clk(clk), .profile(profile), .bound_exp(k), .tag(back_2), .payload(payload_2), .value(g_2));
+    gn_lane_compress   encode_n (.clk(clk), .profile(profile), .bound_exp(k), .value({!f[31], f[30:0]}), .tag(tag_n), .payload(payload_n));
 
     // |f| is its significand times 2^s eps, over 2^23; here it is in units of 2^-26 eps, where 2^-3
     // eps <= |f| < 2^17 eps

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_parse's fields, whatever beats come. Of a packet with payload (code 0), the payload begins
-// where a header may end and lies within the packet, which lies within the frame. The proofs of the
-// judges assume that (packet_fields). Cut out, and any: credits, FIFOs, the sum. The proof of
-// frame_parse says that its FIFO finds room.
+// gn_frame_parse's fields, whatever beats come. Of a packet with payload (code 0), the payload
+// begins where a header may end and lies within the packet, which lies within the frame. The proofs
+// of the judges assume that (packet_fields). Cut out, and any: credits, FIFOs, the sum. The proof
+// of gn_frame_parse says that its FIFO finds room.
 // method: induct
 // seconds: 60
-// sources: lib/keep_count.v lib/credit_counter.v lib/credit_fifo.v frame/checksum.v
-// sources: frame/frame_parse.v
+// sources: lib/gn_keep_count.v lib/gn_credit_counter.v lib/gn_credit_fifo.v frame/gn_checksum.v
+// sources: frame/gn_frame_parse.v
 // cut: credits sums fifo sum_fifo
 // expose: number_reg a_valid a_number b_valid b_number c_valid d_valid e_valid header_reg six_reg
 // expose: tagged_c_reg ihl_reg l4_reg l4_length_reg total_reg
 // expose: d_end d_l4_bytes d_l4 d_l4_words d_payload d_header d_tcp code e_end e_payload e_length
 // expose: e_l4
-// mutant: frame/frame_parse.v s/d_end <= d_length/1'b1/
-// mutant: frame/frame_parse.v s/e_empty     <= d_l4_bytes == d_l4_header/e_empty <= 1'b0/
-// mutant: frame/frame_parse.v s/ihl >= 5'd5/ihl >= 5'd3/
+// mutant: frame/gn_frame_parse.v s/d_end <= d_length/1'b1/
+// mutant: frame/gn_frame_parse.v s/e_empty     <= d_l4_bytes == d_l4_header/e_empty <= 1'b0/
+// mutant: frame/gn_frame_parse.v s/ihl >= 5'd5/ihl >= 5'd3/
 `default_nettype none
 module proof (
     input wire         clk,
@@ -32,7 +32,7 @@ module proof (
     wire [16:0] total, d_end, e_end, e_length;
     wire [17:0] d_l4_bytes;
     wire [2:0]  code;
-    frame_parse dut (
+    gn_frame_parse dut (
         .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tlast(s_last), .s_axis_tvalid(s_valid), .m_axis_tready(m_ready),
         .\number_reg (number), .\a_valid (a), .\a_number (a_number), .\b_valid (b), .\b_number (b_number), .\c_valid (c), .\d_valid (d), .\e_valid (e),
         .\header_reg (header), .\six_reg (six), .\tagged_c_reg (tagged), .\ihl_reg (ihl), .\l4_reg (l4), .\l4_length_reg (l4_length), .\total_reg (total),

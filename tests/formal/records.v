@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// compress_unit and decompress_unit, paper and lattice, whatever tags and payloads the eight lanes
-// have. A record is as long as its tags say, is zero above that, and gives the same tags and
+// gn_compress_unit and gn_decompress_unit, paper and lattice, whatever tags and payloads the eight
+// lanes have. A record is as long as its tags say, is zero above that, and gives the same tags and
 // payloads back. Registers are wires; lanes are any_lanes.v.
 // method: sat
 // seconds: 120
 // stubs: any_lanes.v
-// sources: codec/compress_unit.v codec/quad_unpack.v codec/decompress_unit.v
+// sources: codec/gn_compress_unit.v codec/gn_quad_unpack.v codec/gn_decompress_unit.v
 // expose: tag_reg
-// mutant: codec/compress_unit.v s/24'd0, lanes\[63:32\], lanes\[7:0\]/24'd0, lanes[63:32], 8'd0/
-// mutant: codec/decompress_unit.v s/2'd2: second = pair\[47:16\]/2'd2: second = pair[39:8]/
+// mutant: codec/gn_compress_unit.v s/24'd0, lanes\[63:32\], lanes\[7:0\]/24'd0, lanes[63:32], 8'd0/
+// mutant: codec/gn_decompress_unit.v s/2'd2: second = pair\[47:16\]/2'd2: second = pair[39:8]/
 `default_nettype none
 module proof (
     input wire        clk,
@@ -21,7 +21,7 @@ module proof (
     wire [271:0] record;
     wire [5:0]   length;
 
-    compress_unit pack (
+    gn_compress_unit pack (
         .clk(clk), .rst(rst), .s_profile({1'b0, profile}), .s_bound_exp(8'd10), .s_values(256'd0), .s_valid(1'b1), .s_last(1'b0),
         .lane_tags(tags), .lane_payloads(payloads), .m_record(record), .m_length(length));
 
@@ -36,7 +36,7 @@ module proof (
     wire [5:0]   all   = low + bytes(tags[15:8]) + 6'd2;
     wire [271:0] other = {8{above[33:0]}} << {all, 3'd0};
 
-    decompress_unit unpack (
+    gn_decompress_unit unpack (
         .clk(clk), .rst(rst), .s_record({8'd0, record | other}), .s_profile({1'b0, profile}), .s_bound_exp(8'd10), .s_low_bytes(low[4:0]),
         .s_class(4'd0), .s_header(1'b0), .s_lanes(3'd0), .s_valid(1'b1), .s_last(1'b0), .s_error(1'b0), .m_values(back), .\tag_reg (tags_back));
 

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_rx's last stage. From a frame that waits, with fields that relate as rx_judge says, it makes
-// a job as frame_assemble asks for it. The job stays until it is taken, and is told to the counters
-// once, unless its frame is gone. (The proof of nic_rx says that it is made when all is there.) Cut
-// out, and any: everything else.
+// gn_nic_rx's last stage. From a frame that waits, with fields that relate as gn_rx_judge says, it
+// makes a job as gn_frame_assemble asks for it. The job stays until it is taken, and is told to the
+// counters once, unless its frame is gone. (The proof of gn_nic_rx says that it is made when all is
+// there.) Cut out, and any: everything else.
 // method: induct
 // seconds: 60
-// sources: lib/credit_counter.v lib/credit_fifo.v lib/keep_count.v lib/block_ram.v frame/checksum.v
-// sources: frame/frame_parse.v frame/frame_store.v frame/shim_check.v frame/byte_realign.v
-// sources: frame/frame_sums.v frame/frame_feed.v frame/result_store.v frame/frame_stamp.v
-// sources: codec/record_packer.v lib/pair_fifo.v frame/frame_assemble.v frame/frame_tokens.v
-// sources: nic/rx_judge.v codec/record_table.v codec/record_window.v
-// sources: codec/lane_decompress.v codec/quad_unpack.v
-// sources: codec/decompress_unit.v codec/stream_decompress.v nic/nic_rx.v
+// sources: lib/gn_credit_counter.v lib/gn_credit_fifo.v lib/gn_keep_count.v lib/gn_block_ram.v
+// sources: frame/gn_checksum.v
+// sources: frame/gn_frame_parse.v frame/gn_frame_store.v frame/gn_shim_check.v
+// sources: frame/gn_byte_realign.v
+// sources: frame/gn_frame_sums.v frame/gn_frame_feed.v frame/gn_result_store.v
+// sources: frame/gn_frame_stamp.v
+// sources: codec/gn_record_packer.v lib/gn_pair_fifo.v frame/gn_frame_assemble.v
+// sources: frame/gn_frame_tokens.v
+// sources: nic/gn_rx_judge.v codec/gn_record_table.v codec/gn_record_window.v
+// sources: codec/gn_lane_decompress.v codec/gn_quad_unpack.v
+// sources: codec/gn_decompress_unit.v codec/gn_stream_decompress.v nic/gn_nic_rx.v
 // cut: parse frames judge feed engine results assemble tokens judged waiting sums
 // cut: judge_credits wait_credits
 // expose: w_valid w_ready complete w_outcome w_engine w_from w_start w_stop w_bytes w_end w_payload
 // expose: w_length w_gone o_gone r_valid r_kept r_bytes
 // expose: o_valid o_ready o_drop o_pass o_length o_end o_payload o_from o_bytes o_result_bytes
 // expose: o_tail o_tail_bytes
-// mutant: nic/nic_rx.v s/ \&\& \(!o_valid \|\| o_ready\)//
-// mutant: nic/nic_rx.v s/o_bytes         <= w_engine \? w_head : /o_bytes <= /
-// mutant: nic/nic_rx.v s/(o_tail_bytes +<=) (w_end\S+) - (w_stop[^;]+)/\1 \3 - \2/
-// mutant: nic/nic_rx.v /o_pass +<=/s/w_outcome\[4:1\] == 4'd1/w_outcome[4:0] == 5'd2/
-// mutant: nic/nic_rx.v s/event_valid         = o_valid \&\& o_ready/event_valid = o_valid/
-// mutant: nic/nic_rx.v s/lost \|\| w_gone \|\|/lost ||/
+// mutant: nic/gn_nic_rx.v s/ \&\& \(!o_valid \|\| o_ready\)//
+// mutant: nic/gn_nic_rx.v s/o_bytes         <= w_engine \? w_head : /o_bytes <= /
+// mutant: nic/gn_nic_rx.v s/(o_tail_bytes +<=) (w_end\S+) - (w_stop[^;]+)/\1 \3 - \2/
+// mutant: nic/gn_nic_rx.v /o_pass +<=/s/w_outcome\[4:1\] == 4'd1/w_outcome[4:0] == 5'd2/
+// mutant: nic/gn_nic_rx.v s/event_valid         = o_valid \&\& o_ready/event_valid = o_valid/
+// mutant: nic/gn_nic_rx.v s/lost \|\| w_gone \|\|/lost ||/
 `default_nettype none
 module proof (
     input wire clk,
@@ -37,7 +41,7 @@ module proof (
     wire [7:0]  w_payload, o_payload;
     wire        w_valid, w_ready, complete, w_engine, w_gone, o_gone, r_valid, r_kept, o_valid, o_ready, o_drop, o_pass, told;
     wire [1:0]  o_tail_bytes;
-    nic_rx dut (
+    gn_nic_rx dut (
         .clk(clk), .rst(rst), .cfg_bypass(1'b0), .cfg_rules(256'd0), .cfg_max_restored(16'd9000), .s_axis_tdata(256'd0), .s_axis_tkeep(32'd1), .s_axis_tlast(1'b1), .s_axis_tuser(1'b0),
         .s_axis_tvalid(s_valid), .m_axis_tready(m_ready), .event_valid(told),
         .\w_valid (w_valid), .\w_ready (w_ready), .\complete (complete), .\w_outcome (w_outcome), .\w_engine (w_engine), .\w_from (w_from), .\w_start (w_start), .\w_stop (w_stop), .\w_bytes (w_bytes),
@@ -45,8 +49,8 @@ module proof (
         .\o_valid (o_valid), .\o_ready (o_ready), .\o_drop (o_drop), .\o_pass (o_pass), .\o_length (o_length), .\o_end (o_end), .\o_payload (o_payload), .\o_from (o_from), .\o_bytes (o_bytes),
         .\o_result_bytes (o_result_bytes), .\o_tail (o_tail), .\o_tail_bytes (o_tail_bytes));
 
-    // ---- the neighbours: rx_judge says how its fields relate, frame_store that the frame fits,
-    // result_store that what is kept fits, and has a byte
+    // ---- the neighbours: gn_rx_judge says how its fields relate, gn_frame_store that the frame
+    // fits, gn_result_store that what is kept fits, and has a byte
 
     wire fields;
     rx_fields #(.MOST(17'd32768)) are_fields (

@@ -5,7 +5,7 @@
 It builds the benches that should notice the fault, and runs these.
 
     tests/mutation/mutate.py --count 200 --seed 1             200 mutants of all modules
-    tests/mutation/mutate.py --module quad_pack               all of one module
+    tests/mutation/mutate.py --module gn_quad_pack            all of one module
     tests/mutation/mutate.py --report                         what is known so far
 
 Needs a release build (libgradnic). Results are kept (--results), and not worked out again while a

@@ -15,7 +15,7 @@ trap '[ -z "$yosys" ] || kill "$yosys" 2>/dev/null || true; rm -rf "$dir"' EXIT
 # One module with all of them in it, so that what several have in common is elaborated once.
 {
     echo "module everything;"
-    for file in lib/*.v codec/stream_*.v frame/*.v nic/*.v switch/*.v wrap/*.v corundum/*.v opennic/*.v; do
+    for file in lib/*.v codec/gn_stream_*.v frame/*.v nic/*.v switch/*.v wrap/*.v corundum/*.v opennic/*.v; do
         module=${file##*/} module=${module%.v}
         echo "    $module i_$module ();"
     done
@@ -26,21 +26,21 @@ yosys -p "read_verilog -defer lib/*.v codec/*.v frame/*.v nic/*.v switch/*.v wra
 yosys=$!
 
 # By its list, with all profiles, the top of a list is linted as it would be alone.
-tops=(stream_compress stream_decompress nic_top nic_tx nic_rx nic_port nic_lanes gn_corundum_app gn_opennic_box gn_aggregator)
+tops=(gn_stream_compress gn_stream_decompress gn_nic_top gn_nic_tx gn_nic_rx gn_nic_port gn_nic_lanes gn_corundum_app gn_opennic_box gn_aggregator)
 {
     for top in "${tops[@]}"; do
         echo "--top-module $top -f $top.f"
     done
-    for top in stream_compress stream_decompress; do
+    for top in gn_stream_compress gn_stream_decompress; do
         echo "--top-module $top -f codec.f"
     done
-    for top in stream_compress stream_decompress nic_top; do
+    for top in gn_stream_compress gn_stream_decompress gn_nic_top; do
         for profiles in 1 2 3 4 5 6; do
             echo "-GPROFILES=$profiles --top-module $top -f $top.f"
         done
     done
     for lanes in 1 4; do
-        echo "-GLANES=$lanes --top-module nic_lanes -f nic_lanes.f"
+        echo "-GLANES=$lanes --top-module gn_nic_lanes -f gn_nic_lanes.f"
     done
     for width in 64 128 512; do
         echo "-GAXIS_IF_DATA_WIDTH=$width -GIF_COUNT=2 --top-module gn_corundum_app -f gn_corundum_app.f"

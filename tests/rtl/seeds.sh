@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every bench of the hardware with other seeds than ctest's. Rare neighbours need many runs: one
-# seed in six showed a fault of record_table. The benches are those of the release build; a failure
-# says which seed. Usage: tests/rtl/seeds.sh [COUNT [FIRST]]: by default 10 seeds, other ones each
-# day.
+# seed in six showed a fault of gn_record_table. The benches are those of the release build; a
+# failure says which seed. Usage: tests/rtl/seeds.sh [COUNT [FIRST]]: by default 10 seeds, other
+# ones each day.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 count=${1:-10} first=${2:-$(date +%Y%j00)}

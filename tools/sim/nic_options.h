@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-enum { GN_SIM_NIC_RULES = 4 };  // RULES of nic_top
+enum { GN_SIM_NIC_RULES = 4 };  // RULES of gn_nic_top
 
 /// When the host gives its next frame to the NIC.
 typedef enum gn_sim_pace {
@@ -26,7 +26,7 @@ typedef enum gn_sim_pace {
 
 typedef struct gn_sim_nic_options {
     const char *input;
-    bool rtl;  ///< the Verilated nic_top; otherwise the behavioural model
+    bool rtl;  ///< the Verilated gn_nic_top; otherwise the behavioural model
     uint64_t rate;
     uint64_t clock_hz, clock_b_hz;  ///< of host a's NIC and of b's
     gn_sim_pace pace;

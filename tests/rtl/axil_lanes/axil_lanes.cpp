@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// axil_lanes in front of registers that answer when they like: writes reach all of them once, what
-// is read of a counter is their sum, with what the low words carry, and other registers are the
-// first one's. An answer that is an error comes through. A read waits for a write. Built with four.
+// gn_axil_lanes in front of registers that answer when they like: writes reach all of them once,
+// what is read of a counter is their sum, with what the low words carry, and other registers are
+// the first one's. An answer that is an error comes through. A read waits for a write. Built with
+// four.
 #include <array>
 
-#include "Vaxil_lanes.h"
+#include "Vgn_axil_lanes.h"
 
 #include "tests/rtl/common/axil.h"
 
@@ -88,7 +89,7 @@ class Bench
     void step()
     {
         axil_.drive();
-        Vaxil_lanes &top = *model_.operator->();
+        Vgn_axil_lanes &top = *model_.operator->();
         uint8_t awready = 0, wready = 0, arready = 0, bvalid = 0, rvalid = 0, bresp = 0, rresp = 0;
         for (unsigned i = 0; i < LANES; i++) {
             Nic &n = nics_[i];
@@ -123,9 +124,9 @@ class Bench
     }
     unsigned late() { return random_.below(1 + slow_ / 5); }
 
-    bench::Model<Vaxil_lanes> model_;
+    bench::Model<Vgn_axil_lanes> model_;
     bench::Random random_;
-    bench::Axil<Vaxil_lanes> axil_;
+    bench::Axil<Vgn_axil_lanes> axil_;
     std::array<Nic, LANES> nics_;
     unsigned slow_ = 0;
 };

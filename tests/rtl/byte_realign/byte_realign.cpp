@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// byte_realign: every range of three beats and longer ones, back to back and with pauses, as many
-// beats as the bytes need, resets within.
+// gn_byte_realign: every range of three beats and longer ones, back to back and with pauses, as
+// many beats as the bytes need, resets within.
 #include <deque>
 #include <vector>
 
-#include "Vbyte_realign.h"
+#include "Vgn_byte_realign.h"
 
 #include "tests/rtl/common/bench.h"
 
@@ -80,7 +80,7 @@ class Bench
         model_.rise();
     }
 
-    bench::Model<Vbyte_realign> model_;
+    bench::Model<Vgn_byte_realign> model_;
     bench::Random random_;
     std::deque<std::vector<uint8_t>> expected_;
     std::vector<uint8_t> got_;

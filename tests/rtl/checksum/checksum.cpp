@@ -6,7 +6,7 @@
 
 #include <gradnic/packet.h>
 
-#include "Vchecksum.h"
+#include "Vgn_checksum.h"
 
 #include "tests/rtl/common/bench.h"
 
@@ -89,7 +89,7 @@ class Bench
         model_.rise();
     }
 
-    bench::Model<Vchecksum> model_;
+    bench::Model<Vgn_checksum> model_;
     bench::Random random_;
     std::deque<Sum> expected_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NIC in a plain design: nic_lanes between four AXI4-Streams with tid, tdest and tuser, as MACs
-// and DMA engines of taxi have them (taxi_axis_if), and registers on AXI4-Lite (taxi_axil_if). What
-// comes with a frame leaves with it. Bit 0 of tuser, in the last beat: the frame is bad.
+// The NIC in a plain design: gn_nic_lanes between four AXI4-Streams with tid, tdest and tuser, as
+// MACs and DMA engines of taxi have them (taxi_axis_if), and registers on AXI4-Lite (taxi_axil_if).
+// What comes with a frame leaves with it. Bit 0 of tuser, in the last beat: the frame is bad.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -72,7 +72,7 @@ module plain_pins #(
     wire            unused_tx_drop, unused_rx_drop;
     wire [16:0]     unused_wire_length, unused_host_length;
 
-    nic_lanes #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .TX_SIDE_WIDTH(SIDE), .RX_SIDE_WIDTH(SIDE), .FLOWS_LOG2(11)) nic (
+    gn_nic_lanes #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .TX_SIDE_WIDTH(SIDE), .RX_SIDE_WIDTH(SIDE), .FLOWS_LOG2(11)) nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(s_axis_host_tdata), .s_axis_host_tkeep(s_axis_host_tkeep), .s_axis_host_tlast(s_axis_host_tlast),
         .s_axis_host_tuser({s_axis_host_tuser[0], 3'b000}), .s_axis_host_side({s_axis_host_tid, s_axis_host_tdest, s_axis_host_tuser}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nic_lanes between plain AXI4-Streams with tid, tdest and tuser (plain_pins.v)."""
+"""gn_nic_lanes between plain AXI4-Streams with tid, tdest and tuser (plain_pins.v)."""
 import cocotb
 import model
 from bench import Bench, receive, same_tags, tagged

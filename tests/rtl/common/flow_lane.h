@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of four lanes has a TCP segment's flow, as rtl/wrap/flow_lane.v says: for models of
-// nic_lanes in C and C++, which have a table of flows for each lane.
+// Which of four lanes has a TCP segment's flow, as rtl/wrap/gn_flow_lane.v says: for models of
+// gn_nic_lanes in C and C++, which have a table of flows for each lane.
 #ifndef GRADNIC_TESTS_FLOW_LANE_H
 #define GRADNIC_TESTS_FLOW_LANE_H
 

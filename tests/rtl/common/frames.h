@@ -19,7 +19,7 @@ namespace bench
 
 using Bytes = std::vector<uint8_t>;
 
-// What frame_parse says of a frame whose IP packet begins at `at` (0: there is none); `h` as
+// What gn_frame_parse says of a frame whose IP packet begins at `at` (0: there is none); `h` as
 // gn_packet_parse() fills it.
 enum { NO_PAYLOAD = GN_PARSE_PROTOCOL + 1 };
 inline unsigned parse_code(const Bytes &frame, size_t at, gn_headers &h)

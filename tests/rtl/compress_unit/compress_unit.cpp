@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// compress_unit: every tag word of paper and lattice, groups with and without gaps, changes of
+// gn_compress_unit: every tag word of paper and lattice, groups with and without gaps, changes of
 // profile and bound from group to group, resets; lanes and records as the model has them, and
 // nothing above a record's length.
 #include <deque>
 #include <optional>
 
-#include "Vcompress_unit.h"
+#include "Vgn_compress_unit.h"
 
 #include "tests/rtl/common/groups.h"
 
@@ -111,7 +111,7 @@ class Bench
         records_.pop_front();
     }
 
-    bench::Model<Vcompress_unit> model_;
+    bench::Model<Vgn_compress_unit> model_;
     std::optional<Group> ahead_;
     std::deque<Group> lanes_, records_;
 };

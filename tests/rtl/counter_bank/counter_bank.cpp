@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// counter_bank against an array of uint64_t: additions in every cycle, to one counter again and
+// gn_counter_bank against an array of uint64_t: additions in every cycle, to one counter again and
 // again or to any, past 2^32; snapshots at any time, read in between, while the counters go on;
 // resets.
 #include <array>
 #include <deque>
 
-#include "Vcounter_bank.h"
+#include "Vgn_counter_bank.h"
 
 #include "tests/rtl/common/bench.h"
 
@@ -58,7 +58,7 @@ class Bench
     uint64_t beyond = 0, snapshots = 0;
 
   private:
-    bench::Model<Vcounter_bank> model_;
+    bench::Model<Vgn_counter_bank> model_;
     bench::Random random_;
     std::array<uint64_t, COUNT> now_{}, taken_{};
     std::deque<uint64_t> asked_;

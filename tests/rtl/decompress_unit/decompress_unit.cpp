@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// decompress_unit: records of every tag word and groups of every class with any payload bytes, also
-// those that no encoder makes; any number of values in a frame's last group, with lanes beyond that
-// are empty and that are not; errors that last to the end of their frame.
+// gn_decompress_unit: records of every tag word and groups of every class with any payload bytes,
+// also those that no encoder makes; any number of values in a frame's last group, with lanes beyond
+// that are empty and that are not; errors that last to the end of their frame.
 #include <deque>
 
-#include "Vdecompress_unit.h"
+#include "Vgn_decompress_unit.h"
 
 #include "tests/rtl/common/groups.h"
 
@@ -129,7 +129,7 @@ class Bench
         done++;
     }
 
-    bench::Model<Vdecompress_unit> model_;
+    bench::Model<Vgn_decompress_unit> model_;
     std::deque<Want> wanted_;
     bool bad_ = false;  // the frame that is going in
 };

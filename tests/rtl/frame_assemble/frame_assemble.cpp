@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_assemble, and in it frame_stamp: jobs of every kind against gn_stamp_write(): new headers,
-// shim, pieces at any offsets and of any length; frames that pass and that do not leave; memory
-// freed in order and not read afterwards. Back-pressure, full rate, resets.
+// gn_frame_assemble, and in it gn_frame_stamp: jobs of every kind against gn_stamp_write(): new
+// headers, shim, pieces at any offsets and of any length; frames that pass and that do not leave;
+// memory freed in order and not read afterwards. Back-pressure, full rate, resets.
 #include <array>
 #include <deque>
 
-#include "Vframe_assemble.h"
+#include "Vgn_frame_assemble.h"
 
 #include "tests/rtl/common/frames.h"
 
@@ -238,7 +238,7 @@ class Bench
         expected_.pop_front(), got_.clear(), frames++;
     }
 
-    bench::Model<Vframe_assemble> model_;
+    bench::Model<Vgn_frame_assemble> model_;
     bench::Random random_;
     bench::Maker make_;
     Store frames_{}, results_{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// flow_lane and frame_deal, and the lanes put in order again as frame_deal says. With a frame comes
-// out which lane it had.
+// gn_flow_lane and gn_frame_deal, and the lanes put in order again as gn_frame_deal says. With a
+// frame comes out which lane it had.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -34,11 +34,11 @@ module deal_flows (
     wire [3:0]     last, valid, ready, lane;
     wire           lane_valid;
 
-    flow_lane #(.USER_WIDTH(4)) flow (
+    gn_flow_lane #(.USER_WIDTH(4)) flow (
         .clk(clk), .rst(rst), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser),
         .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready), .m_axis_tdata(t_data), .m_axis_tkeep(t_keep), .m_axis_tlast(t_last),
         .m_axis_tuser(t_user), .m_axis_tvalid(t_valid), .m_axis_tready(t_ready), .m_tcp(t_tcp), .m_hash(t_hash));
-    frame_deal #(.LANES(4), .USER_WIDTH(4), .LOG2(5), .ORDER_LOG2(4)) deal (
+    gn_frame_deal #(.LANES(4), .USER_WIDTH(4), .LOG2(5), .ORDER_LOG2(4)) deal (
         .clk(clk), .rst(rst), .s_axis_tdata(t_data), .s_axis_tkeep(t_keep), .s_axis_tlast(t_last), .s_axis_tuser(t_user), .s_axis_tvalid(t_valid),
         .s_axis_tready(t_ready), .s_fixed(t_tcp), .s_lane(t_hash), .m_axis_tdata(data), .m_axis_tkeep(keep), .m_axis_tlast(last),
         .m_axis_tuser(user), .m_axis_tvalid(valid), .m_axis_tready(ready), .order_lane(lane), .order_valid(lane_valid),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_deal and flow_lane: frames of all kinds keep their bytes and their order over four lanes.
-// All segments of a TCP connection have one lane, which their addresses and ports say. Other frames
-// are shared among all lanes, and a lane that is held up gets no more of them.
+// gn_frame_deal and gn_flow_lane: frames of all kinds keep their bytes and their order over four
+// lanes. All segments of a TCP connection have one lane, which their addresses and ports say. Other
+// frames are shared among all lanes, and a lane that is held up gets no more of them.
 #include <array>
 #include <deque>
 

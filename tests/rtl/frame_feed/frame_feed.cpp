@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_feed, and in it frame_sums: packets of every kind lie in a memory; the range given to the
-// engine, byte for byte, and the sums, against gn_checksum_add(). With back-pressure and without,
-// at full rate, with resets.
+// gn_frame_feed, and in it gn_frame_sums: packets of every kind lie in a memory; the range given to
+// the engine, byte for byte, and the sums, against gn_checksum_add(). With back-pressure and
+// without, at full rate, with resets.
 #include <array>
 #include <deque>
 
-#include "Vframe_feed.h"
+#include "Vgn_frame_feed.h"
 
 #include "tests/rtl/common/frames.h"
 
@@ -195,7 +195,7 @@ class Bench
         sums_.pop_front(), frames++;
     }
 
-    bench::Model<Vframe_feed> model_;
+    bench::Model<Vgn_frame_feed> model_;
     bench::Random random_;
     bench::Maker make_;
     std::array<std::array<uint8_t, BEAT>, RING> store_{};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_parse against gn_frame_ethernet_offset() and gn_packet_parse(): the captures in tests/data,
-// frames of every kind, the same with bytes changed, cut off and added, and random bytes; with
-// pauses, with back-pressure, at full rate, with resets within a frame.
+// gn_frame_parse against gn_frame_ethernet_offset() and gn_packet_parse(): the captures in
+// tests/data, frames of every kind, the same with bytes changed, cut off and added, and random
+// bytes; with pauses, with back-pressure, at full rate, with resets within a frame.
 #include <array>
 #include <deque>
 
 #include <gradnic/frame.h>
 #include <gradnic/packet.h>
 
-#include "Vframe_parse.h"
+#include "Vgn_frame_parse.h"
 
 #include "tests/rtl/common/axis.h"
 #include "tests/rtl/common/frames.h"
@@ -29,7 +29,7 @@ class Bench
         stream_.user_in_last = true;
         stream_.user_mask = 1;
         stream_.empty_ends = true;
-        stream_.every = [this](Vframe_parse &top) {
+        stream_.every = [this](Vgn_frame_parse &top) {
             if (top.k_end) keys_.push_back(key_of(top));
         };
     }
@@ -79,7 +79,7 @@ class Bench
 
     // k_key by bytes.
     using Key = std::array<uint8_t, 40>;
-    static Key key_of(const Vframe_parse &top)
+    static Key key_of(const Vgn_frame_parse &top)
     {
         Key k;
         memcpy(k.data(), &top.k_key[0], k.size());
@@ -131,7 +131,7 @@ class Bench
         const size_t at = gn_frame_ethernet_offset(frame.data(), frame.size());
         gn_headers h{};
         const unsigned code = bench::parse_code(frame, at, h);
-        const Vframe_parse &top = stream_.top();  // as it is with the last beat
+        const Vgn_frame_parse &top = stream_.top();  // as it is with the last beat
         expect_code(top.m_code, code);
         expect("bad", top.m_bad, expected_.front().bad);
         expect("length", top.m_length, frame.size());
@@ -155,7 +155,7 @@ class Bench
         expected_.pop_front();
     }
 
-    void check_payload(const Vframe_parse &top, const uint8_t *packet, const gn_headers &h)
+    void check_payload(const Vgn_frame_parse &top, const uint8_t *packet, const gn_headers &h)
     {
         for (unsigned i = 0; i < 8 && h.end - h.payload >= 8; i++)
             expect(("byte " + std::to_string(i) + " of the payload").c_str(), top.m_front >> 8 * i & 0xff,
@@ -168,7 +168,7 @@ class Bench
         right += gn_packet_checksum_ok(packet, &h);
     }
 
-    bench::Stream<Vframe_parse> stream_;
+    bench::Stream<Vgn_frame_parse> stream_;
     bench::Random random_;
     std::deque<Sent> expected_;
     std::vector<Key> keys_;

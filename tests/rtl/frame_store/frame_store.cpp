@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// frame_store: what goes in is found there by both readers, in order, until it is freed; of bad and
-// too long frames only that they came, in their turn; a full ring waits; a beat a cycle; resets.
-// Built with a ring of 16 beats.
+// gn_frame_store: what goes in is found there by both readers, in order, until it is freed; of bad
+// and too long frames only that they came, in their turn; a full ring waits; a beat a cycle;
+// resets. Built with a ring of 16 beats.
 #include <array>
 #include <deque>
 #include <vector>
 
-#include "Vframe_store.h"
+#include "Vgn_frame_store.h"
 
 #include "tests/rtl/common/bench.h"
 
@@ -171,7 +171,7 @@ class Bench
         uint64_t cycle;
         Beat beat;
     };
-    bench::Model<Vframe_store> model_;
+    bench::Model<Vgn_frame_store> model_;
     bench::Random random_;
     std::deque<Sent> inside_;
     Sent open_{};

@@ -32,11 +32,11 @@ module engines;
     integer      s_at = 0, d_at = 0;
     wire [327:0] s = streams[s_at], d = back[d_at];
 
-    stream_compress compress (
+    gn_stream_compress compress (
         .clk(clk), .rst(rst), .s_axis_tdata(v[255:0]), .s_axis_tkeep(v[287:256]), .s_axis_tlast(v[324]), .s_axis_tuser(v[297:288]),
         .s_axis_tvalid(v_valid), .s_axis_tready(v_ready), .m_axis_tdata(s_data), .m_axis_tkeep(s_keep), .m_axis_tlast(s_last),
         .m_axis_tuser(s_count), .m_axis_tvalid(s_valid), .m_axis_tready(t_ready && s_open));
-    stream_decompress decompress (
+    gn_stream_decompress decompress (
         .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tlast(s_last), .s_axis_tuser(s[321:288]),
         .s_axis_tvalid(s_valid && s_open), .s_axis_tready(t_ready), .m_axis_tdata(d_data), .m_axis_tkeep(d_keep), .m_axis_tlast(d_last),
         .m_axis_tuser(d_bad), .m_axis_tvalid(d_valid), .m_axis_tready(d_ready));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_top in four states, its wire looped back. All that AXI4-Stream leaves open is X: an idle
+// gn_nic_top in four states, its wire looped back. All that AXI4-Stream leaves open is X: an idle
 // stream, bytes that tkeep leaves out, tuser ahead of the last beat. All registers without an
 // initial value are X too. Nothing that leaves may be X, each frame comes back as it went in, and
 // counters can be read. +first=N: the kind of frame that finds all registers as after power-up.
@@ -8,7 +8,7 @@
 `default_nettype none
 
 module nic_x;
-    parameter  FLOWS = 0;  // as nic_top's FLOWS_LOG2
+    parameter  FLOWS = 0;  // as gn_nic_top's FLOWS_LOG2
     localparam KINDS = 8, MOST = 2048;
 
     reg clk = 1'b0, rst = 1'b1;
@@ -32,7 +32,7 @@ module nic_x;
     wire        ar_ready, r_valid;
     wire [31:0] r_data;
 
-    nic_top #(.FLOWS_LOG2(FLOWS)) nic (
+    gn_nic_top #(.FLOWS_LOG2(FLOWS)) nic (
         .clk(clk), .rst(rst), .s_axis_host_tdata(h_data), .s_axis_host_tkeep(h_keep), .s_axis_host_tlast(h_last), .s_axis_host_tuser(h_user),
         .s_axis_host_side(h_valid && h_last ? 1'b0 : 1'bx), .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),
         .m_axis_wire_tdata(w_data), .m_axis_wire_tkeep(w_keep), .m_axis_wire_tlast(w_last), .m_axis_wire_tvalid(w_valid), .m_axis_wire_tready(w_ready),

@@ -15,10 +15,10 @@ module lane (
     output wire [31:0] back
 );
 
-    lane_compress compress (.clk(clk), .profile(profile), .bound_exp(bound_exp), .value(value), .tag(tag), .payload(payload));
+    gn_lane_compress compress (.clk(clk), .profile(profile), .bound_exp(bound_exp), .value(value), .tag(tag), .payload(payload));
 
     // dense has no tags between its lanes: a lane is raw, or an integer
-    lane_decompress decompress (
+    gn_lane_decompress decompress (
         .clk(clk), .profile(profile), .bound_exp(bound_exp), .tag(profile == 2'd2 ? {1'b1, &tag} : tag), .payload(payload), .value(back));
 
 endmodule

@@ -117,7 +117,7 @@ class Runner
                 fprintf(stderr, "input %08x: tag %u payload %08x back %08x, the model says %u %08x %08x\n",
                         values_[n + i], tag, payload, back, want.tag, want.payload, back_[n + i]);
         }
-        fail("lane_compress or lane_decompress, profile %s, k = %d: %u of %u inputs from %08x on differ",
+        fail("gn_lane_compress or gn_lane_decompress, profile %s, k = %d: %u of %u inputs from %08x on differ",
              gn_profile_name(case_.profile), case_.k, differ, LANES, values_[n]);
     }
 

@@ -81,7 +81,7 @@ void report(const Case &c, const uint32_t *values, unsigned tags, const uint32_t
                     ? ""
                     : "  <--");
     }
-    fail("lane_compress, profile %s, k = %d", gn_profile_name(c.profile), c.k);
+    fail("gn_lane_compress, profile %s, k = %d", gn_profile_name(c.profile), c.k);
 }
 
 // ---- one thread's share of the inputs
@@ -149,7 +149,8 @@ class Runner
         if (memcmp(got, want, 32) == 0) return;
         for (unsigned i = 0; i < GROUP; i++)
             if (got[i] != want[i])
-                fail("lane_decompress, profile %s, k = %d, lane %u: input %08x comes back as %08x, the model says %08x",
+                fail("gn_lane_decompress, profile %s, k = %d, lane %u: input %08x comes back as %08x, the model says "
+                     "%08x",
                      gn_profile_name(case_.profile), case_.k, i, from[i], got[i], want[i]);
     }
 
@@ -221,7 +222,7 @@ void run_codes(const Case &c, const bench::Options &o)
         for (unsigned i = 0; n + 1 >= DECODE_DELAY && i < GROUP; i++) {
             const size_t at = (n + 1 - DECODE_DELAY) * GROUP + i;
             if (model->back[i] != want[at])
-                fail("lane_decompress, profile %s, k = %d: code %08x (number %zu) gives %08x, the model says %08x",
+                fail("gn_lane_decompress, profile %s, k = %d: code %08x (number %zu) gives %08x, the model says %08x",
                      gn_profile_name(c.profile), c.k, sent[at], at, model->back[i], want[at]);
         }
     }

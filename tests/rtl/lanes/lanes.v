@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bench only: a group of eight lanes, compressed and decompressed again, or decompressed from codes
-// of the bench's. All inputs but what lane_compress registers itself are registered: Verilator
+// of the bench's. All inputs but what gn_lane_compress registers itself are registered: Verilator
 // evaluates what hangs on an input at both edges of the clock, what hangs on a register at one.
 `resetall
 `timescale 1ns / 1ps
@@ -41,13 +41,13 @@ module lanes #(
     genvar i;
     generate
         for (i = 0; i < 8; i = i + 1) begin : g_lane
-            lane_compress #(.PROFILES(PROFILES)) compress (
+            gn_lane_compress #(.PROFILES(PROFILES)) compress (
                 .clk(clk), .profile(profile), .bound_exp(bound_exp), .value(values_reg[32*i +: 32]),
                 .tag(tags[2*i +: 2]), .payload(payloads[32*i +: 32]));
 
             // dense has no tags between its lanes: a lane is raw, or an integer
             wire [1:0] tag = profile_reg == 2'd2 ? {1'b1, &tags[2*i +: 2]} : tags[2*i +: 2];
-            lane_decompress #(.PROFILES(PROFILES)) decompress (
+            gn_lane_decompress #(.PROFILES(PROFILES)) decompress (
                 .clk(clk), .profile(profile_reg), .bound_exp(bound_exp_reg),
                 .tag(from_codes_reg ? code_tags_reg[2*i +: 2] : tag),
                 .payload(from_codes_reg ? code_payloads_reg[32*i +: 32] : payloads[32*i +: 32]),

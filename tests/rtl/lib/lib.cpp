@@ -87,7 +87,7 @@ class Bench
         for (unsigned n = 0; n <= 32; n++) {
             model_->keep = n == 32 ? ~0u : (1u << n) - 1;
             model_.rise();
-            if (model_->keep_bytes != n) fail("keep_count: %08x is %u bytes", model_->keep, model_->keep_bytes);
+            if (model_->keep_bytes != n) fail("gn_keep_count: %08x is %u bytes", model_->keep, model_->keep_bytes);
         }
     }
 
@@ -118,7 +118,7 @@ class Bench
 
     bench::Model<Vlib> model_;
     bench::Random random_;
-    Path skid_{"skid_buffer"}, one_{"credit_fifo"}, two_{"pair_fifo"};
+    Path skid_{"gn_skid_buffer"}, one_{"gn_credit_fifo"}, two_{"gn_pair_fifo"};
     bool skid_offered_ = false, one_offered_ = false;
 };
 

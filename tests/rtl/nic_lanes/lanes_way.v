@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_lanes with one of its directions at the bench's streams. The other has nothing to do.
+// gn_nic_lanes with one of its directions at the bench's streams. The other has nothing to do.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -57,7 +57,7 @@ module lanes_way #(
     wire [16:0]  w_length, h_length;
     wire         up = FROM_WIRE != 0;
 
-    nic_lanes #(.LANES(LANES), .TX_SIDE_WIDTH(16), .RX_SIDE_WIDTH(16), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2)) nic (
+    gn_nic_lanes #(.LANES(LANES), .TX_SIDE_WIDTH(16), .RX_SIDE_WIDTH(16), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2)) nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(s_axis_tdata), .s_axis_host_tkeep(s_axis_tkeep), .s_axis_host_tlast(s_axis_tlast),
         .s_axis_host_tuser(s_axis_tuser), .s_axis_host_side(s_axis_side), .s_axis_host_tvalid(s_axis_tvalid && !up),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_lanes, one direction at a time: every frame as the model says, in order, with its side-band
-// and length, and a word for each that is dropped; lanes that finish far apart; long stalls; floods
-// of short frames; and the rate, in cycles. GN_RTL_FROM_WIRE: from the wire to the host. To the
-// wire, each of the GN_RTL_LANES lanes has a table of 2^GN_RTL_FLOWS TCP flows, and so has the
-// model. With --all it prints the rates of all lengths and payloads as a table, tab-separated.
+// gn_nic_lanes, one direction at a time: every frame as the model says, in order, with its
+// side-band and length, and a word for each that is dropped; lanes that finish far apart; long
+// stalls; floods of short frames; and the rate, in cycles. GN_RTL_FROM_WIRE: from the wire to the
+// host. To the wire, each of the GN_RTL_LANES lanes has a table of 2^GN_RTL_FLOWS TCP flows, and so
+// has the model. With --all it prints the rates of all lengths and payloads as a table,
+// tab-separated.
 #include <array>
 #include <deque>
 

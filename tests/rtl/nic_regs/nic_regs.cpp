@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_regs against a register file and counters in C++: every address read and written with all
+// gn_nic_regs against a register file and counters in C++: every address read and written with all
 // strobes, reads and writes at the same time, with gaps on all five channels; rules that change
 // together; events as dense as they may come, snapshots among them, counters past 2^32.
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "Vnic_regs.h"
+#include "Vgn_nic_regs.h"
 
 #include "tests/rtl/common/axil.h"
 #include "tests/rtl/common/rules.h"
@@ -446,8 +446,8 @@ class Bench
         std::vector<std::pair<uint32_t, unsigned>> right;
     };
 
-    bench::Model<Vnic_regs> model_;
-    bench::Axil<Vnic_regs> axil_;
+    bench::Model<Vgn_nic_regs> model_;
+    bench::Axil<Vgn_nic_regs> axil_;
     bench::Random random_;
     Registers registers_;
     std::vector<Write> under_way_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_rx against gn_rx_packet(), packet for packet and event for event: payloads of every form,
+// gn_nic_rx against gn_rx_packet(), packet for packet and event for event: payloads of every form,
 // each field of their shim changed, streams cut, lengthened and damaged, checksums that do not
 // hold; packets that are none of ours; frames that are bad or too long; captures; pauses,
 // back-pressure, resets; the rate.
@@ -7,7 +7,7 @@
 #include <deque>
 #include <map>
 
-#include "Vnic_rx.h"
+#include "Vgn_nic_rx.h"
 
 #include "tests/rtl/common/axis.h"
 #include "tests/rtl/common/rules.h"
@@ -47,7 +47,7 @@ struct Event {
     bool may_pass = false;  // the switch may have said so
 };
 
-// The outcome, as nic_regs numbers it, of the packet that has changed the model's counters.
+// The outcome, as gn_nic_regs numbers it, of the packet that has changed the model's counters.
 Event difference(const gn_rx_counters &a, const gn_rx_counters &b)
 {
     Event e{PASSED, 0, static_cast<size_t>(b.wire_bytes - a.wire_bytes),
@@ -71,7 +71,7 @@ class Bench
     {
         stream_.user_in_last = true;
         stream_.user_mask = 1;
-        stream_.every = [this](Vnic_rx &top) { watch(top); };
+        stream_.every = [this](Vgn_nic_rx &top) { watch(top); };
         stream_.dropped = [this](uint64_t side) { tokens_.dropped(side); };
         const gn_rx_config config{};
         if (gn_rx_new(&rx_, &config) != GN_OK) fail("no model");
@@ -83,7 +83,7 @@ class Bench
     void configure(const std::vector<uint8_t> &tos, bool bypass)
     {
         bench::Random random{stream_.cycle() ^ 0xc0f};
-        Vnic_rx &top = stream_.top();
+        Vgn_nic_rx &top = stream_.top();
         top.cfg_bypass = bypass;
         for (size_t i = 0, used = 0; i < RULES; i++) {
             const bool enabled = used < tos.size() && (RULES - i <= tos.size() - used || random.percent(70));
@@ -231,7 +231,7 @@ class Bench
             fail("the model found a shim, the bench does not");
         return shim.kind >= 1 && shim.kind <= 3 && !(GN_RTL_PROFILES >> (shim.kind - 1) & 1);
     }
-    void watch(Vnic_rx &top)
+    void watch(Vgn_nic_rx &top)
     {
         got_bad_ += top.event_dropped_bad, got_long_ += top.event_dropped_long;
         if (top.event_valid) {
@@ -277,7 +277,7 @@ class Bench
         expected_.pop_front(), frames++;
     }
 
-    bench::Stream<Vnic_rx> stream_;
+    bench::Stream<Vgn_nic_rx> stream_;
     gn_rx *rx_ = nullptr;
     struct Expected {
         Bytes frame, in;  // what leaves, and what went in

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_top, or with NIC_LANES so many lanes of nic_lanes, with what leaves for the wire coming back
-// from it: the bench sees the wire, may hold it up, and may call a frame bad.
+// gn_nic_top, or with NIC_LANES so many lanes of gn_nic_lanes, with what leaves for the wire coming
+// back from it: the bench sees the wire, may hold it up, and may call a frame bad.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
 
 `ifdef NIC_LANES
     `define NIC_WIDTH 512
-    `define NIC nic_lanes #(.LANES(`NIC_LANES))
+    `define NIC gn_nic_lanes #(.LANES(`NIC_LANES))
 `else
     `define NIC_WIDTH 256
-    `define NIC nic_top
+    `define NIC gn_nic_top
 `endif
 
 module nic_loop (

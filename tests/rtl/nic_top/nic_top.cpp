@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_top with its wire looped back, set up through its registers: what leaves for the wire is what
-// gn_tx_packet_head() makes, what comes back to the host is what gn_rx_packet() makes of that, and
-// the counters read back are the models'. Rules change between frames, either direction may pass
-// all, frames may be bad on either side.
+// gn_nic_top with its wire looped back, set up through its registers: what leaves for the wire is
+// what gn_tx_packet_head() makes, what comes back to the host is what gn_rx_packet() makes of that,
+// and the counters read back are the models'. Rules change between frames, either direction may
+// pass all, frames may be bad on either side.
 #include <deque>
 #include <map>
 

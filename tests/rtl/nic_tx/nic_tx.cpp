@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_tx against gn_tx_packet_head(), packet for packet and counter for counter: the captures in
+// gn_nic_tx against gn_tx_packet_head(), packet for packet and counter for counter: the captures in
 // tests/data, packets of every kind under random rules, real gradients and hard mixes as payload;
 // frames that are bad or too long; pauses, back-pressure, resets; the rate. With a table of TCP
 // flows against gn_tx_packet(), which has such a table too.
 #include <array>
 #include <deque>
 
-#include "Vnic_tx.h"
+#include "Vgn_nic_tx.h"
 
 #include "tests/rtl/common/axis.h"
 #include "tests/rtl/common/frames.h"
@@ -54,7 +54,7 @@ class Bench
     {
         stream_.user_in_last = true;
         stream_.user_mask = 15;
-        stream_.every = [this](Vnic_tx &top) { count(top); };
+        stream_.every = [this](Vgn_nic_tx &top) { count(top); };
         stream_.dropped = [this](uint64_t side) { tokens_.dropped(side); };
         configure({}, false);
     }
@@ -187,7 +187,7 @@ class Bench
     // What the registers would say.
     void write(const std::vector<Rule> &rules, bool bypass)
     {
-        Vnic_tx &top = stream_.top();
+        Vgn_nic_tx &top = stream_.top();
         memset(&top.cfg_rules[0], 0, RULES * 8);
         uint8_t heads[RULES] = {};
         top.cfg_bypass = bypass;
@@ -239,7 +239,7 @@ class Bench
         out.resize(at + bytes);
         return out;
     }
-    void count(Vnic_tx &top)
+    void count(Vgn_nic_tx &top)
     {
         got_.added += top.event_flow_added, got_.evicted += top.event_flow_evicted;
         got_.closed += top.event_flow_closed;
@@ -314,7 +314,7 @@ class Bench
         expected_.pop_front(), frames++;
     }
 
-    bench::Stream<Vnic_tx> stream_;
+    bench::Stream<Vgn_nic_tx> stream_;
     unsigned lead_ = 0;  // cycles by which events are ahead of one in two
     bench::Random random_;
     gn_tx *tx_ = nullptr;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// quad_pack: all 65536 headers and runs of zeros up to three items, frames that end with every
+// gn_quad_pack: all 65536 headers and runs of zeros up to three items, frames that end with every
 // group of a quad, gaps, back-pressure, resets; pieces as the model writes them, and places given
 // back exactly as often as they were taken.
 #include <deque>
 
-#include "Vquad_pack.h"
+#include "Vgn_quad_pack.h"
 
 #include "tests/rtl/common/groups.h"
 
@@ -114,12 +114,12 @@ class Bench
         if (model_->m_last) frames_.pop_front(), got_.clear();
     }
 
-    bench::Model<Vquad_pack> model_;
+    bench::Model<Vgn_quad_pack> model_;
     std::deque<std::vector<uint8_t>> frames_;  // what the model writes for those that are inside
     std::vector<uint8_t> got_;                 // of the first of them
     unsigned inside_ = 0;
     bool held_ = false, held_last_ = false;
-    uint8_t held_piece_[sizeof(Vquad_pack::m_piece)] = {};
+    uint8_t held_piece_[sizeof(Vgn_quad_pack::m_piece)] = {};
     unsigned held_length_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// quad_unpack: every class, with random planes and with each bit alone; what is above a class's
+// gn_quad_unpack: every class, with random planes and with each bit alone; what is above a class's
 // bytes is random.
-#include "Vquad_unpack.h"
+#include "Vgn_quad_unpack.h"
 
 #include "tests/rtl/common/groups.h"
 
@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 {
     enum { DELAY = 1, BITS = 8 * GN_CLASS_BYTES_MAX };
     const bench::Options o = bench::options(argc, argv);
-    bench::Model<Vquad_unpack> model(o);
+    bench::Model<Vgn_quad_unpack> model(o);
     bench::Random random{o.seed};
     struct Case {
         unsigned class_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// record_packer: records of every length at every offset of a beat, as a frame's last and within,
-// with back-pressure and without.
+// gn_record_packer: records of every length at every offset of a beat, as a frame's last and
+// within, with back-pressure and without.
 #include <deque>
 #include <set>
 #include <tuple>
 #include <vector>
 
-#include "Vrecord_packer.h"
+#include "Vgn_record_packer.h"
 
 #include "tests/rtl/common/bench.h"
 
@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 {
     enum { LONGEST = GN_RTL_RECORD_BYTES, CYCLES = 400000 };
     const bench::Options o = bench::options(argc, argv);
-    bench::Model<Vrecord_packer> model(o);
+    bench::Model<Vgn_record_packer> model(o);
     bench::Random random{o.seed};
     std::deque<std::vector<uint8_t>> frames;  // those sent; the last one open
     std::vector<uint8_t> open, got;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// record_window: records of every length and quads of every header at every offset of a beat, in a
-// frame, last in it, and first behind another; runs, damaged streams, gaps, no room, resets. What
+// gn_record_window: records of every length and quads of every header at every offset of a beat, in
+// a frame, last in it, and first behind another; runs, damaged streams, gaps, no room, resets. What
 // comes out is what the model's tables say is there, and a frame is refused exactly when the model
-// refuses it, lanes that stand for no value apart (they are decompress_unit's).
+// refuses it, lanes that stand for no value apart (they are gn_decompress_unit's).
 #include <deque>
 #include <set>
 #include <tuple>
 
-#include "Vrecord_window.h"
+#include "Vgn_record_window.h"
 
 #include "tests/rtl/common/damage.h"
 #include "tests/rtl/common/groups.h"
@@ -206,7 +206,7 @@ class Bench
             differs(f, g, last);
     }
 
-    bench::Model<Vrecord_window> model_;
+    bench::Model<Vgn_record_window> model_;
     std::deque<Frame> to_send_, inside_;
     size_t sent_ = 0, group_ = 0;
     unsigned started_ = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic_regs against driver/nic_register_map.h, which is made of rtl/nic/registers.json: every
+// gn_nic_regs against driver/nic_register_map.h, which is made of rtl/nic/registers.json: every
 // address is read and written. There are the registers of the description and no others. They hold
 // what it says after a reset, keep the bits that it says, and refuse writes as it says.
 #include <map>
 
-#include "Vnic_regs.h"
+#include "Vgn_nic_regs.h"
 
 #include "driver/nic_registers.h"
 #include "tests/rtl/common/axil.h"
@@ -88,8 +88,8 @@ class Bench
             model_.rise();
         }
     }
-    bench::Model<Vnic_regs> model_;
-    bench::Axil<Vnic_regs> axil_;
+    bench::Model<Vgn_nic_regs> model_;
+    bench::Axil<Vgn_nic_regs> axil_;
 };
 
 }  // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// result_store: frames in, never refused; what fits its reservation and is not bad is found there
-// until it is freed, with its length and sum; of others nothing stays. Reservations wait for room
-// and never for more than that. Built with a ring of 16 beats.
+// gn_result_store: frames in, never refused; what fits its reservation and is not bad is found
+// there until it is freed, with its length and sum; of others nothing stays. Reservations wait for
+// room and never for more than that. Built with a ring of 16 beats.
 #include <deque>
 #include <vector>
 
 #include <gradnic/packet.h>
 
-#include "Vresult_store.h"
+#include "Vgn_result_store.h"
 
 #include "tests/rtl/common/bench.h"
 
@@ -159,7 +159,7 @@ class Bench
         uint64_t cycle;
         Bytes beat;
     };
-    bench::Model<Vresult_store> model_;
+    bench::Model<Vgn_result_store> model_;
     bench::Random random_;
     std::deque<std::pair<Result, uint64_t>> waiting_;  // reserved, with the cycle
     std::deque<Result> ended_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// shim_check against gn_shim_write(): every bit alone, every two, and random headers.
+// gn_shim_check against gn_shim_write(): every bit alone, every two, and random headers.
 #include <cstring>
 
 #include <gradnic/frame.h>
 
-#include "Vshim_check.h"
+#include "Vgn_shim_check.h"
 
 #include "tests/rtl/common/bench.h"
 
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 {
     const bench::Options o = bench::options(argc, argv);
     bench::Random random{o.seed};
-    bench::Model<Vshim_check> model(o);
+    bench::Model<Vgn_shim_check> model(o);
     const auto check = [&](gn_shim shim) {
         uint8_t bytes[GN_SHIM_BYTES];
         uint64_t all;

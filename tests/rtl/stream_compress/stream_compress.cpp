@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_compress against the C model, byte for byte: every length, gaps and back-pressure, changes
-// of profile, reset in mid-frame, hard mixes, real gradients; and its latency and rate.
-#include "Vstream_compress.h"
+// gn_stream_compress against the C model, byte for byte: every length, gaps and back-pressure,
+// changes of profile, reset in mid-frame, hard mixes, real gradients; and its latency and rate.
+#include "Vgn_stream_compress.h"
 
 #include "tests/rtl/common/engine.h"
 
@@ -11,7 +11,7 @@ using bench::Setting;
 namespace
 {
 
-class Bench : public bench::Engine<Vstream_compress>
+class Bench : public bench::Engine<Vgn_stream_compress>
 {
   public:
     explicit Bench(const bench::Options &o) : Engine(o) { stream.user_mask = 0x3ff; }

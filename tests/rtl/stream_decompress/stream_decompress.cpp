@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_decompress against the C model: values bit for bit, bad streams refused exactly when the
-// model refuses them, every length, gaps and back-pressure, changes of profile, reset in mid-frame,
-// hard mixes, real gradients; and its latency and rate.
-#include "Vstream_decompress.h"
+// gn_stream_decompress against the C model: values bit for bit, bad streams refused exactly when
+// the model refuses them, every length, gaps and back-pressure, changes of profile, reset in
+// mid-frame, hard mixes, real gradients; and its latency and rate.
+#include "Vgn_stream_decompress.h"
 
 #include "tests/rtl/common/damage.h"
 #include "tests/rtl/common/engine.h"
@@ -15,7 +15,7 @@ namespace
 
 constexpr unsigned COUNT_SHIFT = 10;  // place of the count in tuser
 
-class Bench : public bench::Engine<Vstream_decompress>
+class Bench : public bench::Engine<Vgn_stream_decompress>
 {
   public:
     using Engine::Engine;

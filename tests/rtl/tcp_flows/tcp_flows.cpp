@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tcp_flows against cmodel/flow.c with sets: SYN, payload, FIN and RST in all mixtures, of so many
-// flows that sets run over; ports used again; IPv4 and IPv6, also with equal bits in both; with
-// pauses, back to back, with resets.
+// gn_tcp_flows against cmodel/flow.c with sets: SYN, payload, FIN and RST in all mixtures, of so
+// many flows that sets run over; ports used again; IPv4 and IPv6, also with equal bits in both;
+// with pauses, back to back, with resets.
 #include <deque>
 #include <vector>
 
-#include "Vtcp_flows.h"
+#include "Vgn_tcp_flows.h"
 
 #include "tests/rtl/common/bench.h"
 
@@ -172,7 +172,7 @@ class Bench
     struct Counts {
         uint64_t added = 0, evicted = 0, closed = 0;
     };
-    bench::Model<Vtcp_flows> model_;
+    bench::Model<Vgn_tcp_flows> model_;
     bench::Random random_;
     gn_flow_table *table_ = nullptr;
     std::vector<Flow> flows_;

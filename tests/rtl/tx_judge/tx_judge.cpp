@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tx_judge against gn_tx_packet_head(): random rules, packets of every kind, among them those that
-// are longer than nic_tx can store.
+// gn_tx_judge against gn_tx_packet_head(): random rules, packets of every kind, among them those
+// that are longer than gn_nic_tx can store.
 #include <array>
 #include <deque>
 
-#include "Vtx_judge.h"
+#include "Vgn_tx_judge.h"
 
 #include "tests/rtl/common/frames.h"
 #include "tests/rtl/common/rules.h"
@@ -195,7 +195,7 @@ class Bench
         model_.rise();
     }
 
-    bench::Model<Vtx_judge> model_;
+    bench::Model<Vgn_tx_judge> model_;
     bench::Random random_;
     bench::Maker make_;
     gn_tx *tx_ = nullptr;

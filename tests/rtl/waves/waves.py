@@ -61,13 +61,13 @@ def stream(side, name, *more):
 
 
 SCENES = {
-    "nic": ("nic_port: a frame that leaves, and one that the host calls bad",
+    "nic": ("gn_nic_port: a frame that leaves, and one that the host calls bad",
             stream("s", "s_axis_host", ["s_axis_host_tuser", "s_tuser", host_user, "s_tvalid", LAST],
                    ["s_axis_host_side", "s_side", hexadecimal, "s_tvalid", LAST]),
             stream("m", "m_axis_wire", ["m_axis_wire_side", "m_side", hexadecimal, "m_tvalid", ALL],
                    ["m_axis_wire_length", "m_length", as_it_is, "m_tvalid", ALL]),
             [["tx_drop_valid", "d_valid", None, None, ALL], ["tx_drop_side", "d_side", hexadecimal, "d_valid", ALL]]),
-    "registers": ("nic_regs: MTU is written, then read",
+    "registers": ("gn_nic_regs: MTU is written, then read",
                   [["s_axil_awvalid", "awvalid", None, None, ALL], ["s_axil_awready", "awready", None, None, ALL],
                    ["s_axil_awaddr", "awaddr", hexadecimal, "awvalid", ALL], ["s_axil_wvalid", "wvalid", None, None, ALL],
                    ["s_axil_wready", "wready", None, None, ALL], ["s_axil_wdata", "wdata", hexadecimal, "wvalid", ALL],
@@ -75,10 +75,10 @@ SCENES = {
                   [["s_axil_arvalid", "arvalid", None, None, ALL], ["s_axil_arready", "arready", None, None, ALL],
                    ["s_axil_araddr", "araddr", hexadecimal, "arvalid", ALL], ["s_axil_rvalid", "rvalid", None, None, ALL],
                    ["s_axil_rdata", "rdata", hexadecimal, "rvalid", ALL], ["s_axil_rresp", "rresp", hexadecimal, "rvalid", ALL]]),
-    "compress": ("stream_compress: 11 values become 8 bytes",
+    "compress": ("gn_stream_compress: 11 values become 8 bytes",
                  stream("s", "s_axis", ["s_axis_tuser", "s_tuser", setting, "s_tvalid", FIRST]),
                  stream("m", "m_axis", ["m_axis_tuser", "m_tuser", as_it_is, "m_tvalid", LAST])),
-    "decompress": ("stream_decompress: 8 bytes become 11 values",
+    "decompress": ("gn_stream_decompress: 8 bytes become 11 values",
                    stream("s", "s_axis", ["s_axis_tuser", "s_tuser", count_and_setting, "s_tvalid", FIRST]),
                    stream("m", "m_axis", ["m_axis_tuser", "m_tuser", as_it_is, "m_tvalid", LAST])),
 }
@@ -87,7 +87,7 @@ SCENES = {
 def simulate():
     """{scene: [{signal: value} of each cycle]}"""
     files, folders = set(), set()
-    for name in ("nic_port.f", "codec.f"):
+    for name in ("gn_nic_port.f", "codec.f"):
         listed, included = sources(name)
         files.update(listed)
         folders.update(included)

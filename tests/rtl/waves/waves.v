@@ -10,7 +10,7 @@ module waves;
     reg clk = 1'b0, rst = 1'b1;
     always #5 clk = !clk;
 
-    // ---- nic_port: frame A passes, B is bad and is dropped; the receiver pauses for two cycles
+    // ---- gn_nic_port: frame A passes, B is bad and is dropped; the receiver pauses for two cycles
 
     reg  [255:0] h_data = 256'd0;
     reg  [31:0]  h_keep = 32'd0;
@@ -29,7 +29,7 @@ module waves;
     wire [31:0]  rdata;
     wire [1:0]   bresp, rresp;
 
-    nic_port #(.TX_SIDE_WIDTH(8)) nic (
+    gn_nic_port #(.TX_SIDE_WIDTH(8)) nic (
         .clk(clk), .rst(rst), .s_axis_host_tdata(h_data), .s_axis_host_tkeep(h_keep), .s_axis_host_tlast(h_last), .s_axis_host_tuser(h_user),
         .s_axis_host_side(h_side), .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),
         .m_axis_wire_tdata(), .m_axis_wire_tkeep(w_keep), .m_axis_wire_tlast(w_last), .m_axis_wire_side(w_side), .m_axis_wire_length(w_length),
@@ -54,7 +54,7 @@ module waves;
     wire [31:0]  c_keep;
     wire [23:0]  c_count;
 
-    stream_compress compress (
+    gn_stream_compress compress (
         .clk(clk), .rst(rst), .s_axis_tdata(v_data), .s_axis_tkeep(v_keep), .s_axis_tlast(v_last), .s_axis_tuser(v_user), .s_axis_tvalid(v_valid),
         .s_axis_tready(v_ready), .m_axis_tdata(c_data), .m_axis_tkeep(c_keep), .m_axis_tlast(c_last), .m_axis_tuser(c_count),
         .m_axis_tvalid(c_valid), .m_axis_tready(1'b1));
@@ -66,7 +66,7 @@ module waves;
     wire         s_ready, r_last, r_bad, r_valid;
     wire [31:0]  r_keep;
 
-    stream_decompress decompress (
+    gn_stream_decompress decompress (
         .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tlast(s_last), .s_axis_tuser(s_user), .s_axis_tvalid(s_valid),
         .s_axis_tready(s_ready), .m_axis_tdata(), .m_axis_tkeep(r_keep), .m_axis_tlast(r_last), .m_axis_tuser(r_bad),
         .m_axis_tvalid(r_valid), .m_axis_tready(1'b1));

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says of each frame whether it is a TCP segment, and a hash of its addresses and ports. So all
+// segments of a connection can go one way, to the table of flows that saw its SYN. It looks where
+// gn_frame_parse does: behind at most one tag, at IPv4 without options and IPv6. What it says of
+// any other frame does not matter: no table is asked about it.
+`resetall
+`timescale 1ns / 1ps
+`default_nettype none
+
+module gn_flow_lane #(
+    parameter USER_WIDTH = 1
+) (
+    input  wire                  clk,
+    input  wire                  rst,  // synchronous, active high
+
+    input  wire [511:0]          s_axis_tdata,
+    input  wire [63:0]           s_axis_tkeep,
+    input  wire                  s_axis_tlast,
+    input  wire [USER_WIDTH-1:0] s_axis_tuser,
+    input  wire                  s_axis_tvalid,
+    output wire                  s_axis_tready,
+
+    output wire [511:0]          m_axis_tdata,
+    output wire [63:0]           m_axis_tkeep,
+    output wire                  m_axis_tlast,
+    output wire [USER_WIDTH-1:0] m_axis_tuser,
+    output wire                  m_axis_tvalid,
+    input  wire                  m_axis_tready,
+    // beside a frame's first beat
+    output wire                  m_tcp,
+    output wire [1:0]            m_hash
+);
+
+    localparam BYTE = 8;  // bits
+
+    // Each bit of the hash is the parity of one bit of every byte of addresses and ports.
+    wire         has_tag  = s_axis_tdata[12*BYTE +: 16] == 16'h0081;  // in the frame's order of bytes
+    wire [15:0]  kind    = has_tag ? s_axis_tdata[16*BYTE +: 16] : s_axis_tdata[12*BYTE +: 16];
+    wire         four    = kind == 16'h0008;
+    wire         six     = kind == 16'hdd86;
+    wire [7:0]   four_of = has_tag ? s_axis_tdata[27*BYTE +: 8] : s_axis_tdata[23*BYTE +: 8];
+    wire [7:0]   six_of  = has_tag ? s_axis_tdata[24*BYTE +: 8] : s_axis_tdata[20*BYTE +: 8];
+    // A whole segment has 54 bytes, of IPv6 more than a beat. Shorter frames are not looked at:
+    // bytes that tkeep leaves out may be X
+    wire         tcp     = s_axis_tkeep[53] && ((four && four_of == 8'd6) || (six && s_axis_tkeep[63] && six_of == 8'd6));
+
+    reg [3:0] four_hash, six_hash;  // without a tag, with one
+    integer   t, b, k;
+    always @* begin
+        four_hash = 4'd0;
+        six_hash  = 4'd0;
+        for (t = 0; t < 2; t = t + 1)
+            for (k = 0; k < 2; k = k + 1) begin
+                for (b = 26; b < 38; b = b + 1) four_hash[2*t + k] = four_hash[2*t + k] ^ s_axis_tdata[(b + 4*t)*BYTE + k];
+                for (b = 22; b < 58; b = b + 1) six_hash[2*t + k] = six_hash[2*t + k] ^ s_axis_tdata[(b + 4*t)*BYTE + k];
+            end
+    end
+    wire [3:0] hash = four ? four_hash : six_hash;
+
+    reg [511:0]          data_reg;
+    reg [63:0]           keep_reg;
+    reg                  last_reg, tcp_reg, valid_reg = 1'b0;
+    reg [USER_WIDTH-1:0] user_reg;
+    reg [1:0]            hash_reg;
+
+    assign s_axis_tready = !valid_reg || m_axis_tready;
+    assign m_axis_tdata  = data_reg;
+    assign m_axis_tkeep  = keep_reg;
+    assign m_axis_tlast  = last_reg;
+    assign m_axis_tuser  = user_reg;
+    assign m_axis_tvalid = valid_reg;
+    assign m_tcp         = tcp_reg;
+    assign m_hash        = hash_reg;
+
+    always @(posedge clk) begin
+        if (s_axis_tready) begin
+            data_reg  <= s_axis_tdata;
+            keep_reg  <= s_axis_tkeep;
+            last_reg  <= s_axis_tlast;
+            user_reg  <= s_axis_tuser;
+            tcp_reg   <= tcp;
+            hash_reg  <= has_tag ? hash[3:2] : hash[1:0];
+            valid_reg <= s_axis_tvalid;
+        end
+        if (rst) valid_reg <= 1'b0;
+    end
+
+endmodule
+
+`resetall
