@@ -4,6 +4,7 @@ same, measured ones in a band, and times in a wide one."""
 import json
 import pathlib
 
+import outputs
 from model import MEASURED
 
 PATH = pathlib.Path(__file__).resolve().parent / "bands.json"
@@ -31,7 +32,7 @@ def keep(made):
     lines = [f' {json.dumps(name)}: {{\n' + ",\n".join(f"  {json.dumps(what)}: {json.dumps(band)}"
                                                        for what, band in rows.items()) + "\n }"
              for name, rows in sorted(bands.items())]
-    PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    outputs.write(PATH, "{\n" + ",\n".join(lines) + "\n}\n", True)
 
 
 def compare(made):

@@ -2,11 +2,12 @@
 """Real switches and parameter servers, on this machine's loopback."""
 import contextlib
 import socket
-import subprocess
 import time
 
+import ending
+
 ADDRESS = "127.0.0.1"
-START_S, END_S = 20, 10
+START_S = 20
 
 
 class Failed(Exception):
@@ -40,15 +41,10 @@ def running(program, folder, *options):
     port = _free_port()
     log = folder / f"switch-{port}.log"
     with log.open("wb") as out:
-        process = subprocess.Popen([program, "switch", "--listen", f"{ADDRESS}:{port}", "--control", "none",
-                                    *map(str, options)], stdout=out, stderr=out)
+        process = ending.begin([program, "switch", "--listen", f"{ADDRESS}:{port}", "--control", "none",
+                                *map(str, options)], stdout=out, stderr=out)
         try:
             _await(process, port, log)
             yield f"{ADDRESS}:{port}"
         finally:
-            process.terminate()
-            try:
-                process.wait(END_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            ending.end(process)

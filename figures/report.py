@@ -9,6 +9,7 @@ PAPERS = {
     "dsa": "DSA (Wang et al., arXiv 2201.06398)",
     "calibration": "The simulator beside real programs",
 }
+WRITTEN = "Written by `gradnic figures --pages"  # so begins the first sentence of a page
 
 
 def number(value):
@@ -103,6 +104,11 @@ def section(figure, result, full, known):
     return [*lines, *(f"| {key} | {value} |" for key, value in result.parameters.items()), ""]
 
 
+def is_page(text):
+    """Whether a page was written by document()."""
+    return (text.splitlines() + [""] * 3)[2].startswith(WRITTEN)
+
+
 def sections_of(text):
     """The sections of a page that was written before: heading and lines."""
     found, heading = {}, None
@@ -117,7 +123,7 @@ def sections_of(text):
 
 def document(paper, figures, made, full, known, before):
     """A page of docs/results. Figures that were not made now stay as they were."""
-    lines = [f"# {PAPERS[paper]}", "", *wrapped("Written by `gradnic figures --pages docs/results`. "
+    lines = [f"# {PAPERS[paper]}", "", *wrapped(f"{WRITTEN} docs/results`. "
                                                "[What simulated, computed and measured mean](../figures.md)."), ""]
     results = {figure.name: result for figure, result in made}
     kept = sections_of(before)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import daemons
+import ending
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -31,8 +32,17 @@ class Run:
         self.commands = []  # of the figure that is made
         self._program = os.environ.get("GRADNIC", "gradnic")
         self._known = {}
+        self._running = []
         self._folder = tempfile.TemporaryDirectory(prefix="gradnic-figures-")
         self.folder = pathlib.Path(self._folder.name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self._running:
+            ending.end(process)
+        self._folder.cleanup()
 
     def switch(self, *options):
         """A real switch or parameter server on loopback. Its with-statement gives the address."""
@@ -53,8 +63,8 @@ class Run:
         for words in commands:
             self._note("gradnic " + " ".join(map(str, words)) + " &")
         begun = [self._begin(_as_json(words)) for words in commands]
-        ends = [process.communicate() for process in begun]
-        return [self._said(process.returncode, *end) for process, end in zip(begun, ends)]
+        ends = [self._await(process) for process in begun]
+        return [self._said(*end) for end in ends]
 
     def json(self, *arguments):
         """What `gradnic ARGUMENTS --json` says."""
@@ -100,13 +110,18 @@ class Run:
             self.commands.append(command)
 
     def _ask(self, words):
-        process = self._begin(words)
-        out, errors = process.communicate()
-        return self._said(process.returncode, out, errors)
+        return self._said(*self._await(self._begin(words)))
 
     def _begin(self, words):
-        return subprocess.Popen([self._program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True)
+        process = ending.begin([self._program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+        self._running.append(process)
+        return process
+
+    def _await(self, process):
+        out, errors = process.communicate()
+        self._running.remove(process)
+        return process.returncode, out, errors
 
     @staticmethod
     def _said(status, out, errors):

@@ -74,3 +74,33 @@ for wrong in "-o file" "-o file/below" "-o out7 --pages file" "-o out7 --pages n
     ! "$GRADNIC" figures -q $wrong inceptionn-fig3a 2>said || fail "$wrong"
     grep -Eqx 'gradnic figures: (file|file/below|nowhere): .*' said || fail "$wrong: $(cat said)"
 done
+
+# What is somebody's own stays, and a file that was not finished is not there.
+mkdir own out9
+echo mine >own/dsa.md
+expect 1 "own/dsa.md: exists" "$GRADNIC" figures -q -o out8 --pages own inceptionn-fig3a
+[ "$(cat own/dsa.md)" = mine ] || fail "a file of somebody else is gone"
+expect 1 "out8/figures.html: File too large" bash -c 'ulimit -f 8; exec "$@"' - "$GRADNIC" figures -q -o out8 inceptionn-fig3a
+[ "$(ls -A out8)" = figures.json ] || fail "left: $(ls -A out8)"
+"$GRADNIC" figures -q -f -o out8 --pages own inceptionn-fig3a
+grep -q '^## Fig. 3a' own/inceptionn.md || fail "no page: $(cat own/inceptionn.md)"
+! grep mine own/dsa.md || fail "--force has not overwritten"
+ln -s "$PWD/elsewhere" out9/figures.json
+expect 1 "out9/figures.json: exists" "$GRADNIC" figures -q -o out9 inceptionn-fig3a
+[ ! -e elsewhere ] || fail "a link was followed"
+
+# A signal ends all that was begun.
+printf '#!/bin/bash\necho $$ >"%s/begun"\nexec sleep 60\n' "$PWD" >idle
+chmod +x idle
+for signal in TERM KILL; do
+    rm -f begun
+    GRADNIC=$PWD/idle "$SOURCE/figures/paper-figures" --quiet --output idle-out switchml-fig3 2>said &
+    asked=$!
+    until_holds "the switch is not begun" test -s begun
+    kill -s "$signal" $asked
+    status=0
+    wait $asked || status=$?
+    [ "$status" -eq $((128 + $(kill -l "$signal"))) ] || fail "$signal: status $status: $(cat said)"
+    until_holds "what was begun goes on after $signal" bash -c '! kill -0 "$1" 2>/dev/null || grep -q "^State:.*Z" "/proc/$1/status"' - "$(cat begun)"
+    [ "$signal" = KILL ] || [ -z "$(ls -d "$TMPDIR"/gradnic-figures-* 2>/dev/null)" ] || fail "a folder is left"
+done
