@@ -27,6 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // of what follows
 static beside *all;                                       // that there are
 static atomic_bool over;                                  // within MPI_Finalize(), which calls back
 static gn_mpi_sent sent;                                  // by groups that were freed
+static atomic_bool awaited;                               // MPI's end is
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;  // of what follows; nothing changes it later
 static int key = MPI_KEYVAL_INVALID;                 // the attribute
@@ -36,20 +37,28 @@ static gn_mpi_settings settings;
 static pthread_mutex_t code_lock = PTHREAD_MUTEX_INITIALIZER;
 static int code = -1;  // the error code
 
+/// The rank in MPI_COMM_WORLD. -1: a program that has sessions alone (MPI 4) has no such
+/// communicator, nor MPI_COMM_SELF.
 static int world_rank(void)
 {
-    int rank = 0;
+    int begun = 0, rank = 0;
+    if (PMPI_Initialized(&begun) || !begun) return -1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank;
 }
 
 /// A launcher that is told to abort may end before it has passed on what was said. So it gets time.
-static void give_up(MPI_Comm comm, const char *why)
+static void give_up(const char *why)
 {
     const struct timespec moment = {.tv_nsec = 300000000};
-    fprintf(stderr, "gradnic: rank %d: %s\n", world_rank(), why);
+    const int rank = world_rank();
+    if (rank < 0)
+        fprintf(stderr, "gradnic: process %ld: %s\n", (long)getpid(), why);
+    else
+        fprintf(stderr, "gradnic: rank %d: %s\n", rank, why);
     nanosleep(&moment, NULL);
-    PMPI_Abort(comm, 2);
+    if (rank < 0) _exit(2);  // its launcher ends the others
+    PMPI_Abort(MPI_COMM_WORLD, 2);
 }
 
 /// Adds what a group has sent to what those before have.
@@ -100,36 +109,45 @@ static int finish(MPI_Comm self, int keyval, void *value, void *extra)
 {
     (void)self, (void)keyval, (void)value, (void)extra;
     atomic_store(&over, true);
-    gn_mpi_summary();
+    gn_mpi_summary(world_rank());
     end_all();
     return MPI_SUCCESS;
+}
+
+/// As soon as there is MPI_COMM_SELF. That may be after sessions, or never.
+static void await_end(void)
+{
+    int last;
+    if (world_rank() < 0 || atomic_exchange(&awaited, true)) return;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &last, NULL)) return;
+    PMPI_Comm_set_attr(MPI_COMM_SELF, last, NULL);
+    PMPI_Comm_free_keyval(&last);
 }
 
 /// A misspelled variable would do nothing, and nobody would know.
 static void tell_of_unknown(void)
 {
     size_t at = 0;
-    if (world_rank() != 0) return;
+    const int rank = world_rank();
+    if (rank > 0) return;
     for (const char *entry; (entry = gn_mpi_settings_unknown(environ, &at));)
-        fprintf(stderr, "gradnic: rank 0: %.*s is set, and nothing here reads it\n", (int)strcspn(entry, "="), entry);
+        fprintf(stderr, "gradnic: %s%.*s is set, and nothing here reads it\n",
+                rank ? "" : "rank 0: ", (int)strcspn(entry, "="), entry);
 }
 
 static void prepare_once(void)
 {
     gn_error error;
-    int last;
-    if (gn_mpi_settings_read(&settings, &error)) give_up(MPI_COMM_WORLD, error.text);
+    if (gn_mpi_settings_read(&settings, &error)) give_up(error.text);
     tell_of_unknown();
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &last, NULL)) return;
-    PMPI_Comm_set_attr(MPI_COMM_SELF, last, NULL);
-    PMPI_Comm_free_keyval(&last);
 }
 
 /// The first call of any thread does it, and the others wait until it is done.
 static void prepare(void)
 {
     pthread_once(&prepared, prepare_once);
+    if (!atomic_load(&awaited)) await_end();
 }
 
 const gn_mpi_settings *gn_mpi_settings_get(void)
@@ -197,7 +215,7 @@ gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes, bool compressed)
     if (PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS) return NULL;
     beside *b = found ? value : begin(comm);
     if (!b) {
-        give_up(comm, "out of memory");
+        give_up("out of memory");
         return NULL;
     }
     if (bytes < b->least) return NULL;

@@ -225,6 +225,28 @@ int MPI_Reduce_scatter_c(const void *send, void *recv, const MPI_Count counts[],
 }
 #endif
 
+#if MPI_VERSION >= 4
+/// This process's rank among all; -1: the session does not say.
+static int rank_in(MPI_Session session)
+{
+    MPI_Group group;
+    int rank = -1;
+    if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &group)) return -1;
+    PMPI_Group_rank(group, &rank);
+    PMPI_Group_free(&group);
+    return rank;
+}
+
+/// The end of a program that has sessions alone.
+int MPI_Session_finalize(MPI_Session *session)
+{
+    int world = 0;
+    PMPI_Initialized(&world);
+    if (!world && session && *session != MPI_SESSION_NULL) gn_mpi_summary(rank_in(*session));
+    return PMPI_Session_finalize(session);
+}
+#endif
+
 int MPI_Finalize(void)
 {
     gn_mpi_settings_get();  // so that a program without any sum has a summary, too

@@ -51,13 +51,10 @@ static void say_sent(char *text, size_t size, gn_algorithm algorithm, const gn_m
                  fewer);
 }
 
-void gn_mpi_summary(void)
+void gn_mpi_summary(int rank)
 {
-    int rank = 0;
     const gn_mpi_settings *settings = gn_mpi_settings_get();
-    if (!settings->summary) return;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank) return;
+    if (!settings->summary || rank) return;
     const gn_mpi_sent sent = gn_mpi_beside_sent();
     char bound[100] = "sums are exact but for their order", gone[100];
     if (sent.ranks) say_bound(bound, sizeof bound, &settings->comm, sent.ranks);

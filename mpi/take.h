@@ -20,7 +20,7 @@ bool gn_mpi_take(MPI_Comm comm, gn_mpi_name name, const gn_call *call, size_t by
 /// A call that was not even tried is MPI's. @return false
 bool gn_mpi_leave(void);
 
-/// Says on stderr what was taken, where GRADNIC_SUMMARY asks for it and this is rank 0.
-void gn_mpi_summary(void);
+/// Says on stderr what was taken, where GRADNIC_SUMMARY asks for it and `rank` is 0.
+void gn_mpi_summary(int rank);
 
 #endif

@@ -90,6 +90,7 @@ expect 1 "out9/figures.json: exists" "$GRADNIC" figures -q -o out9 inceptionn-fi
 [ ! -e elsewhere ] || fail "a link was followed"
 
 # A signal ends all that was begun.
+has_ended() { ! grep '^State:' "/proc/$1/status" 2>/dev/null | grep -v Z >/dev/null; }
 printf '#!/bin/bash\necho $$ >"%s/begun"\nexec sleep 60\n' "$PWD" >idle
 chmod +x idle
 for signal in TERM KILL; do
@@ -101,6 +102,6 @@ for signal in TERM KILL; do
     status=0
     wait $asked || status=$?
     [ "$status" -eq $((128 + $(kill -l "$signal"))) ] || fail "$signal: status $status: $(cat said)"
-    until_holds "what was begun goes on after $signal" bash -c '! kill -0 "$1" 2>/dev/null || grep -q "^State:.*Z" "/proc/$1/status"' - "$(cat begun)"
+    until_holds "what was begun goes on after $signal" has_ended "$(cat begun)"
     [ "$signal" = KILL ] || [ -z "$(ls -d "$TMPDIR"/gradnic-figures-* 2>/dev/null)" ] || fail "a folder is left"
 done
