@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time line of `gradnic sim net` as a picture: a job's chunks, or one slot from host to host."""
+"""The time line of `gradnic sim net` as a picture: a job's chunks, or a slot from host to host."""
 import numpy as np
 import plots
 from plots import plt, style
