@@ -42,12 +42,15 @@ class Progress
 Json read_file()
 {
     json_error_t fault;
-    json_t *root = json_load_file(options.scenario, JSON_REJECT_DUPLICATES, &fault);
+    const bool standard = !std::strcmp(options.scenario, "-");
+    const std::string name = standard ? "standard input" : options.scenario;
+    const std::unique_ptr<FILE, int (*)(FILE *)> file(standard ? stdin : fopen(options.scenario, "re"), fclose);
+    if (!file) throw std::runtime_error(name + ": " + std::strerror(errno));
+    json_t *root = json_loadf(file.get(), JSON_REJECT_DUPLICATES, &fault);
+    const int reason = errno;
     if (root) return Json(root);
-    if (fault.line < 0)  // it was not opened
-        throw std::runtime_error(std::string(options.scenario) + ": " + std::strerror(errno));
-    throw std::runtime_error(std::string(options.scenario) + ": line " + std::to_string(fault.line) + ": " +
-                             fault.text);
+    if (ferror(file.get())) throw std::runtime_error(name + ": " + std::strerror(reason));
+    throw std::runtime_error(name + ": line " + std::to_string(fault.line) + ": " + fault.text);
 }
 
 // The runs, one after the other. The time line and the table of jobs are for a single one.

@@ -71,6 +71,9 @@ expect 1 "standard input: byte 224: the file goes on after its 24 values" bash -
 "$PYTHON" -c 'import numpy as np; print(np.load("a24.npy").size)' >size
 expect 1 "shape 3,3,3 is 27 values; s.gn holds" "$GRADNIC" decompress --shape 3,3,3 -o wrong.npy s.gn
 [ ! -e wrong.npy ] || fail "output after a failure"
+expect 2 "--shape: '3,x' is not a shape" "$GRADNIC" decompress --shape 3,x -o wrong.npy missing.gn
+expect 2 "--shape: shape '99999999999,99999999999' is impossibly large" \
+    "$GRADNIC" decompress --shape 99999999999,99999999999 -o wrong.npy missing.gn
 "$GRADNIC" decompress -q --shape "1,$(cat size)" -o shaped.npy s.gn
 "$PYTHON" -c 'import numpy as np; assert np.load("shaped.npy").shape == (1, int(open("size").read()))'
 

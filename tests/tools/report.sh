@@ -84,6 +84,9 @@ sed 's/"two"/"two \\ud800"/' demo.json >odd.json
 "$GRADNIC" report -o - odd.json >other.html
 grep -q 'two ?' other.html || fail "a name that is not Unicode"
 expect 1 "train.json" "$GRADNIC" report -o x.html demo.json train.json
+"$GRADNIC" report -o standard.html - <demo.json
+"$GRADNIC" report -o named.html demo.json
+same standard.html named.html
 
 # Without Matplotlib: the report says what to install; the demo says so, and makes all else.
 mkdir lacking

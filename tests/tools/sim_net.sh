@@ -230,6 +230,12 @@ expect 1 "limit_s" "$GRADNIC" sim net wrong.json
 echo '{"limit_s": 1e9, "jobs": [{}]}' >wrong.json
 expect 1 "limit_s has to be a number from 0 to 3600" "$GRADNIC" sim net wrong.json
 expect 1 "missing.json: No such file" "$GRADNIC" sim net missing.json
+expect 1 "$PWD: Is a directory" "$GRADNIC" sim net "$PWD"
+echo '{"jobs": [{"values": 1000}]}' >small.json
+"$GRADNIC" sim net small.json >by_name.txt
+"$GRADNIC" sim net - <small.json >by_input.txt
+same by_name.txt by_input.txt
+expect 1 "standard input: line" "$GRADNIC" sim net - <<<'{"jobs"'
 # Samples lie in memory, so there is a limit to their number.
 echo '{"sample_ns": 1, "jobs": [{"values": 1, "compute_ns": 1000000000}]}' >wrong.json
 expect 1 "more than 100000 samples: give a larger sample_ns" "$GRADNIC" sim net wrong.json

@@ -53,6 +53,16 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
+/// Whatever the file holds, it has to be a shape.
+static void check_shape(const char *text, struct argp_state *state)
+{
+    uint64_t shape[GN_NPY_DIMENSIONS], count;
+    unsigned dimensions;
+    gn_error error;
+    if (gn_npy_parse_shape(text, shape, &dimensions, &count, &error))
+        gn_option_wrong(state, OPTION_SHAPE, "%s", error.text);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     gn_error error;
@@ -64,6 +74,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             argp_error(state, "--to takes npy, npz or f32, not '%s'", arg);
         return 0;
     case OPTION_SHAPE:
+        check_shape(arg, state);
         o->shape = arg;
         return 0;
     case OPTION_LIMIT:
