@@ -44,14 +44,17 @@ def scenario(mode, mix, jobs, workers, seed, admitted=0, sample_ns=0, window=WIN
             "jobs": [job(kind, workers, slots, int(draw.random() * 1e6), int(straggle_ms * 1e6)) for kind in kinds]}
 
 
+WORDS = {"window": "windows of {}", "megabytes": "{:g} MB", "straggle_ms": "stragglers of {:g} ms",
+         "admitted": "memory kept for {} jobs"}
+
+
+def in_words(more):
+    """Parameters other than the usual ones, as they stand behind a name."""
+    return "".join(f", {text.format(more[name])}" for name, text in WORDS.items() if more.get(name))
+
+
 def simulate(run, mode, mix, jobs=8, workers=8, seed=1, **more):
-    about = f"{MODES[mode]}, {jobs} jobs of {workers} workers, {MIXES[mix]}"
-    if "window" in more:
-        about += f", windows of {more['window']}"
-    about += f", {more['megabytes']:g} MB" if "megabytes" in more else ""
-    about += f", stragglers of {more['straggle_ms']:g} ms" if "straggle_ms" in more else ""
-    if more.get("admitted"):
-        about += f", memory kept for {more['admitted']} jobs"
+    about = f"{MODES[mode]}, {jobs} jobs of {workers} workers, {MIXES[mix]}{in_words(more)}"
     return run.simulate(scenario(mode, mix, jobs, workers, seed, **more), seed, about)
 
 
@@ -74,9 +77,7 @@ def completion(run, mode, mix, **more):
 def beside(run, mix, modes, **more):
     """Rows of other parameters: DSA (and straw men) over another mode."""
     times = {mode: completion(run, mode, mix, **more) for mode in modes}
-    about = f", {more['megabytes']:g} MB" if "megabytes" in more else ""
-    about += f", stragglers of {more['straggle_ms']:g} ms" if "straggle_ms" in more else ""
-    first = modes[0]
+    first, about = modes[0], in_words(more)
     return [over_seeds(f"{MIXES[mix]}{about}: {MODES[mode]} over {MODES[first]}", ratios(times[first], times[mode]), "x")
             for mode in modes[1:]]
 
