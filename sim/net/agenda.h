@@ -20,7 +20,7 @@ class Source
 
   private:
     friend class Agenda;
-    static constexpr uint64_t NEVER = ~0ull;
+    static constexpr uint64_t NEVER = ~0ull >> 1;  // years
     uint64_t at_ps_ = NEVER;
     uint32_t number_ = 0;
 };
@@ -57,7 +57,7 @@ class Agenda
         running_ = &source;
         source.due();
         running_ = nullptr;
-        place(source);
+        replay(source);
         return true;
     }
 
@@ -67,17 +67,38 @@ class Agenda
         uint32_t number;  // of the source
     };
 
-    // The left one at the same time: its number is lower.
-    static const Date &earlier(const Date &left, const Date &right) { return right.at_ps < left.at_ps ? right : left; }
+    // The date at a place, or the one beside it. At the same time the left one, whose number is
+    // lower. Without a branch, which would be a guess.
+    Date earlier(const Date &date, size_t at) const
+    {
+        const Date &beside = tree_[at ^ 1];
+        const bool other = beside.at_ps < date.at_ps + (at & 1);
+        return {other ? beside.at_ps : date.at_ps, other ? beside.number : date.number};
+    }
 
+    // A new date of a source that need not be first. From some place on all above stays as it was.
     void place(const Source &source)
     {
         size_t at = leaves_ + source.number_;
-        tree_[at].at_ps = source.at_ps_;
-        while (at >>= 1) {
-            const Date first = earlier(tree_[2 * at], tree_[2 * at + 1]);
-            if (tree_[at].at_ps == first.at_ps && tree_[at].number == first.number) return;
-            tree_[at] = first;
+        Date date = {source.at_ps_, source.number_};
+        tree_[at] = date;
+        for (; at > 1; at >>= 1) {
+            date = earlier(date, at);
+            Date &above = tree_[at >> 1];
+            if (above.at_ps == date.at_ps && above.number == date.number) return;
+            above = date;
+        }
+    }
+
+    // A new date of the source that was first: all above was its own.
+    void replay(const Source &source)
+    {
+        size_t at = leaves_ + source.number_;
+        Date date = {source.at_ps_, source.number_};
+        tree_[at] = date;
+        for (; at > 1; at >>= 1) {
+            date = earlier(date, at);
+            tree_[at >> 1] = date;
         }
     }
 
@@ -87,7 +108,7 @@ class Agenda
         tree_.assign(2 * leaves_, {Source::NEVER, 0});
         for (size_t i = 0; i < leaves_; i++)
             tree_[leaves_ + i] = {i < sources_.size() ? sources_[i]->at_ps_ : Source::NEVER, static_cast<uint32_t>(i)};
-        for (size_t at = leaves_ - 1; at; at--) tree_[at] = earlier(tree_[2 * at], tree_[2 * at + 1]);
+        for (size_t at = leaves_ - 1; at; at--) tree_[at] = earlier(tree_[2 * at], 2 * at);
     }
 
     uint64_t now_ps_ = 0;

@@ -74,6 +74,7 @@ class Datagram
     {
         if (b_ && !--b_->users) b_->pool->give(b_);
     }
+    bool is_there() const { return b_; }
     uint8_t *data() const { return b_->bytes(); }
     // It is used soon. Thousands fly, so it may be far from the processor.
     void prefetch() const

@@ -36,13 +36,14 @@ void Host::pump()
     const uint64_t now = agenda_.now_ps();
     begin();
     while (up->free_ps() <= now) {
-        Datagram datagram(pool_);
-        if (!next(agenda_.now_ns(), datagram)) {
+        if (!blank_.is_there()) blank_ = Datagram(pool_);
+        if (!next(agenda_.now_ns(), blank_)) {
             const int64_t until = deadline();
             if (until >= 0) agenda_.plan(*this, std::max(static_cast<uint64_t>(until) * 1000, now + 1000));
             return;
         }
-        up->send(datagram);
+        up->send(blank_);
+        blank_ = Datagram();
     }
     agenda_.plan(*this, up->free_ps());
 }

@@ -42,6 +42,7 @@ class Host : public Source
   private:
     void pump();
     Pool &pool_;
+    Datagram blank_;  // the next one to send
 };
 
 // What a job's workers have come to, together.

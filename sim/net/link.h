@@ -31,6 +31,8 @@ template <typename T> class Ring
   public:
     bool empty() const { return head_ == tail_; }
     T &front() { return items_[head_ & mask()]; }
+    // Items that come to the front some steps later.
+    void prefetch(size_t steps) const { __builtin_prefetch(&items_[(head_ + steps) & mask()]); }
     void pop() { head_++; }
     void push(T item)
     {
@@ -100,11 +102,13 @@ class Link : public Source
         if (!flying_.empty()) {
             agenda_.plan(*this, flying_.front().arrival_ps);
             flying_.front().datagram.prefetch();
+            flying_.prefetch(SOON);
         }
         receiver_(flight.datagram, flight.marked);
     }
 
   private:
+    static constexpr size_t SOON = 4;  // flights, of which a line of memory has two or three
     struct Flight {
         uint64_t arrival_ps = 0;
         Datagram datagram;

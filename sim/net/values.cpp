@@ -37,9 +37,9 @@ void Values::check(const float *sums, size_t first, size_t count, uint64_t numbe
     const float tolerance = tolerance_;
     for (size_t i = 0; i < count;) {
         const size_t at = (first + i + number) % PERIOD, run = std::min<size_t>(count - i, PERIOD);
-        bool wrong = false;
+        unsigned wrong = 0;  // not a bool, so that compilers make vectors of it
         for (size_t k = 0; k < run; k++)
-            wrong |= std::fabs(sums[i + k] - expected[at + k]) > tolerance * expected[at + k];
+            wrong |= !(std::fabs(sums[i + k] - expected[at + k]) <= tolerance * expected[at + k]);
         if (wrong) throw std::runtime_error("a sum is wrong, from value " + std::to_string(first + i) + " on");
         i += run;
     }
