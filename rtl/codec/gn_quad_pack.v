@@ -6,7 +6,9 @@
 `timescale 1ns / 1ps
 `default_nettype none
 
-module gn_quad_pack (
+module gn_quad_pack #(
+    parameter SUMS = 0  // 1: integers of 32 bits; 0: of 16, as gn_lane_compress gives them
+) (
     input  wire         clk,
     input  wire         rst,          // synchronous, active high
 
@@ -33,13 +35,16 @@ module gn_quad_pack (
     reg [14:0]  used;       // bit b: in some lane bit b is not the sign
     reg         negative;   // some lane is
     reg [7:0]   raw;
+    reg         wide;       // some lane is beyond 32767, either way
 
     always @* begin
         negative = 1'b0;
+        wide     = 1'b0;
         used     = 15'd0;
         for (j = 0; j < 8; j = j + 1) begin
             raw[j]   = &s_tags[2*j +: 2];
             negative = negative | s_words[32*j + 15];
+            wide     = wide | (SUMS != 0 && (s_words[32*j + 15 +: 17] != {17{s_words[32*j + 31]}} || s_words[32*j +: 16] == 16'h8000));
             used     = used | (s_words[32*j +: 15] ^ {15{s_words[32*j + 15]}});
         end
     end
@@ -60,7 +65,7 @@ module gn_quad_pack (
     reg [255:0] a_planes;
     reg [14:0]  a_used;
     reg [7:0]   a_raw;
-    reg         a_negative, a_last, a_valid = 1'b0;
+    reg         a_negative, a_wide, a_last, a_valid = 1'b0;
 
     // ---- second stage: the class
 
@@ -71,7 +76,7 @@ module gn_quad_pack (
         length = 4'd0;
         for (n = 0; n < 15; n = n + 1)
             if (a_used[n]) length = n[3:0] + 4'd1;
-        if (|a_raw)                              class_ = 4'd15;
+        if (|a_raw || a_wide)                    class_ = 4'd15;
         else if (!a_negative && length == 4'd0)  class_ = 4'd0;
         else if (!a_negative && length <= 4'd3)  class_ = 4'd8 + length;
         else if (length <= 4'd7)                 class_ = length + 4'd1;
@@ -90,6 +95,7 @@ module gn_quad_pack (
         a_used     <= used;
         a_raw      <= raw;
         a_negative <= negative;
+        a_wide     <= wide;
         a_last     <= s_last;
         a_valid    <= s_valid;
 

@@ -23,6 +23,7 @@ module gn_slot_add #(
     input  wire                  s_read,
     input  wire                  s_beats,
     input  wire                  s_result,   // a packet will leave because of it
+    input  wire                  s_dense,    // its sums are packed (gn_sum_pack)
     input  wire [SLOTS_LOG2:0]   s_copy,     // slot, version
     input  wire [11:0]           s_values,   // of the copy
     input  wire [META_WIDTH-1:0] s_meta,
@@ -40,6 +41,10 @@ module gn_slot_add #(
     input  wire                  ring_announce,
     output wire                  reserve,    // a packet with s_result begins
     output wire [BEATS_LOG2:0]   reserve_beats,
+    input  wire                  pack_room,  // a beat of sums can be packed
+    input  wire                  pack_idle,  // none is being packed
+    output wire                  pack_begins,
+    output wire                  pack_moves, // a beat is on its way there
 
     // a result's beats, and behind the last one (or alone) what became of the packet
     output wire [255:0]          m_data,
@@ -54,7 +59,7 @@ module gn_slot_add #(
     // ---- the packet that is worked on: beats to skip, then beats to read; or beats to add
 
     reg                  run_reg = 1'b0;
-    reg                  skip_reg, add_reg, read_reg, first_reg, result_reg, start_reg;
+    reg                  skip_reg, add_reg, read_reg, first_reg, result_reg, packs_reg, start_reg;
     reg [SLOTS_LOG2:0]   copy_reg;
     reg [BEATS_LOG2-1:0] number_reg, last_number_reg;
     reg [7:0]            last_lanes_reg;
@@ -62,20 +67,26 @@ module gn_slot_add #(
 
     wire [11:0]         beats   = {3'd0, s_values[11:3]} + {11'd0, |s_values[2:0]};
     wire [11:0]         beats_1 = beats - 12'd1;
+    // packed, sums of 32 bits take 134 bytes for 128, so up to a sixteenth and a beat more
+    wire [11:0]         packed_ = beats + (s_dense ? {4'd0, beats[11:4]} + 12'd1 : 12'd0);
+    wire [BEATS_LOG2:0] needed  = packed_[BEATS_LOG2:0];
     // a result without sums needs no room in the ring
     wire                has_sums = s_add || s_read;
-    wire                room    = !s_result || (ring_announce && (!has_sums || ring_left >= {2'd0, beats[BEATS_LOG2:0]}));
-    wire                unused_beats = &{1'b0, beats, beats_1};
+    wire                room    = !s_result || (ring_announce && (s_dense || pack_idle) && (!has_sums || ring_left >= {2'd0, needed}));
+    wire                unused_beats = &{1'b0, beats, beats_1, packed_};
     wire                takes   = skip_reg || add_reg;                       // beats come
-    wire                move    = run_reg && (!takes || v_valid);
+    wire                move    = run_reg && (!takes || v_valid) && (!packs_reg || skip_reg || pack_room);
     wire                at_last = number_reg == last_number_reg;
     wire                ending  = move && (add_reg ? v_last : skip_reg ? v_last && !read_reg : !read_reg || at_last);
     wire                start   = s_valid && room && gap_reg == 2'd0 && (!run_reg || ending);
 
     assign s_ready       = room && gap_reg == 2'd0 && (!run_reg || ending);
-    assign v_ready       = run_reg && takes;
+    assign v_ready       = move && takes;
     assign reserve       = start && s_result;
-    assign reserve_beats = has_sums ? beats[BEATS_LOG2:0] : {BEATS_LOG2+1{1'b0}};
+    assign reserve_beats = has_sums ? needed : {BEATS_LOG2+1{1'b0}};
+
+    assign pack_begins   = reserve && s_dense;
+    assign pack_moves    = move && packs_reg && !skip_reg;
 
     always @(posedge clk) begin
         // The beats of a packet, and cycles behind it, until four are over: a packet that began
@@ -95,6 +106,7 @@ module gn_slot_add #(
             read_reg        <= s_read;
             first_reg       <= s_first;
             result_reg      <= s_result;
+            packs_reg       <= s_result && s_dense && has_sums;
             copy_reg        <= s_copy;
             number_reg      <= {BEATS_LOG2{1'b0}};
             last_number_reg <= beats_1[BEATS_LOG2-1:0];

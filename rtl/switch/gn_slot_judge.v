@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what becomes of a packet of aggregation: the rules of gn_switch_rx() for mode
-// partitioned and format int32, at a root. It knows of each slot's two copies all but the sums. A
-// header every four cycles: four to check it by itself, four to look up the slot, decide, and write
-// back what has changed. So the next packet of the same slot finds what this one has left.
+// partitioned and formats int32 and dense, at a root. It knows of each slot's two copies all but the
+// sums. A header every four cycles: four to check it by itself, four to look up the slot, decide, and
+// write back what has changed. So the next packet of the same slot finds what this one has left.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -22,7 +22,12 @@ module gn_slot_judge #(
 
     // headers
     input  wire [255:0]          s_header,        // byte 0 in the lowest bits
-    input  wire [16:0]           s_length,        // bytes of the UDP payload, with the header
+    input  wire [16:0]           s_length,        // bytes of the UDP payload, from the header on
+    input  wire                  s_shimmed,       // a shim is ahead of it,
+    input  wire [47:0]           s_shim,          // which says this, behind its magic
+    input  wire                  s_beats,         // beats of values have come, or will
+    input  wire                  s_bad,           // they are of a stream, and that is corrupt,
+    input  wire                  s_raw,           // or has values that are not integers
     input  wire [15:0]           s_port,          // where it came in
     input  wire                  s_valid,
     output wire                  s_ready,
@@ -35,6 +40,7 @@ module gn_slot_judge #(
     output reg                   m_first,         // or written: they are the slot's first
     output reg                   m_read,          // a sum is read again
     output reg                   m_beats,         // it has beats of values, wanted or not
+    output reg                   m_dense,         // the job's format
     output reg  [JOBS_LOG2-1:0]  m_index,         // of the job
     output reg  [2:0]            m_child,         // whose packet it is
     output reg  [2:0]            m_last_child,    // of the job
@@ -51,7 +57,7 @@ module gn_slot_judge #(
     `include "agg.vh"
     localparam [4:0] DROP_MALFORMED = 5'd1, DROP_TYPE = 5'd2, DROP_JOB = 5'd3, DROP_GEN = 5'd4, DROP_PORT = 5'd5,
                      DROP_LEVEL = 5'd6, DROP_SLOT = 5'd7, DROP_STALE = 5'd8, DROP_EARLY = 5'd9, DROP_DUPLICATE = 5'd10,
-                     DROP_FORMAT = 5'd11, DONE_ADDED = 5'd16, DONE_SOFTWARE = 5'd19;  // DONE_SOFTWARE: binary32
+                     DROP_FORMAT = 5'd11, DROP_STREAM = 5'd12, DONE_ADDED = 5'd16, DONE_SOFTWARE = 5'd19;  // DONE_SOFTWARE: binary32
 
     localparam JOBS  = 1 << JOBS_LOG2;
 
@@ -60,6 +66,7 @@ module gn_slot_judge #(
     reg [JOBS-1:0]       used_reg = {JOBS{1'b0}};
     reg [15:0]           number_reg [0:JOBS-1];
     reg [27:0]           info       [0:JOBS-1];  // slots as a power of two, level, last child, gen
+    reg [8:0]            codec      [0:JOBS-1];  // k; dense
     reg [SLOTS_LOG2-1:0] base       [0:JOBS-1];
     reg [15:0]           ports      [0:8*JOBS-1];
     reg [11:0]           limit_reg = 12'd0;      // most values of a packet
@@ -80,6 +87,7 @@ module gn_slot_judge #(
         if (cfg_job && cfg_address[1:0] == 2'd0) begin
             number_reg[cfg_index] <= cfg_data[15:0];
             used_reg[cfg_index]   <= cfg_data[16];
+            codec[cfg_index]      <= {cfg_data[31:24], cfg_data[17]};
         end
         if (cfg_job && cfg_address[1:0] == 2'd1) info[cfg_index] <= cfg_data[27:0];
         if (cfg_job && cfg_address[1:0] == 2'd2) begin
@@ -121,7 +129,8 @@ module gn_slot_judge #(
     reg [255:0] a_header;
     reg [16:0]  a_length;
     reg [15:0]  a_port;
-    reg         a_valid = 1'b0;
+    reg [47:0]  a_shim;
+    reg         a_shimmed, a_beats, a_bad, a_raw, a_valid = 1'b0;
 
     always @(posedge clk) begin
         phase_reg <= rst ? 2'd0 : phase_reg + 2'd1;
@@ -129,6 +138,8 @@ module gn_slot_judge #(
             a_header <= s_header;
             a_length <= s_length;
             a_port   <= s_port;
+            {a_shimmed, a_shim} <= {s_shimmed, s_shim};
+            {a_beats, a_bad, a_raw} <= {s_beats, s_bad, s_raw};
             a_valid  <= s_valid && s_ready;
         end
         if (rst) a_valid <= 1'b0;
@@ -150,6 +161,16 @@ module gn_slot_judge #(
     gn_crc_step #(.BITS(64)) step_8 (.crc(crc_from), .data(a_header[{phase_reg, 6'd0} +: 64]), .next(crc_8));
     gn_crc_step #(.BITS(32)) step_4 (.crc(crc_reg), .data(a_header[8*24 +: 32]), .next(crc_4));
 
+    // The shim: its check, and what it has to say about the header. Kind 0: the payload as it was.
+    `include "shim.vh"
+    wire [7:0]  shim_says, shim_crc, shim_bound, shim_head;
+    wire [15:0] shim_length;
+    wire [3:0]  shim_version, shim_kind;
+    assign {shim_says, shim_head, shim_length[7:0], shim_length[15:8], shim_bound, shim_version, shim_kind} = a_shim;
+    gn_shim_check crc (.shim({a_shim[39:0], SHIM_MAGIC}), .check(shim_crc));
+    wire        a_stored = shim_kind == 4'd0;
+    reg         a_shim_wrong, a_shim_over, a_compressed;
+
     // What is impossible whatever the job. Each register below has its answer a phase later than
     // what it is made of; the header stays for all four.
     reg [63:0]     a_beyond;
@@ -157,6 +178,7 @@ module gn_slot_judge #(
     reg [JOBS-1:0] a_hit;
     reg [JOBS_LOG2-1:0]  a_index, hit_index;
     reg [27:0]           a_info;
+    reg [8:0]            a_codec;
     reg [SLOTS_LOG2-1:0] a_base;
     integer        j;
 
@@ -176,12 +198,18 @@ module gn_slot_judge #(
                     (a_type == 4'd0 && a_bitmap == 64'd0);
         a_words  <= {2'd0, a_length} == {1'b0, a_values, 2'd0} + 19'd32;
         a_halves <= {2'd0, a_length} == {2'd0, a_values, 1'b0} + 19'd32 && a_flags[HALVES];
-        a_fault  <= a_wrong || !(a_words || a_halves);
+        a_compressed <= a_shimmed && !a_stored;
+        a_shim_wrong <= shim_crc != shim_says || shim_version != SHIM_VERSION || shim_kind > 4'd3 || a_flags[HALVES] ||
+                        {3'd0, shim_length} != {1'b0, a_values, 2'd0} + 19'd32;
+        a_shim_over  <= a_compressed && (shim_head != 8'd32 || shim_bound != a_header[8*25 +: 8] || a_values == 16'd0 ||
+                                         a_flags[FLOAT] || a_length < 17'd32);
+        a_fault  <= a_wrong || (a_shimmed && (a_shim_wrong || a_shim_over)) || !(a_words || a_halves || a_compressed);
 
         for (j = 0; j < JOBS; j = j + 1) a_hit[j] <= used_reg[j] && number_reg[j] == big16(a_header[8*2 +: 16]);
         a_index <= hit_index;
         a_known <= |a_hit;
         a_info  <= info[a_index];
+        a_codec <= codec[a_index];
         a_base  <= base[a_index];
     end
 
@@ -196,7 +224,8 @@ module gn_slot_judge #(
     reg [27:0]           b_info;
     reg [JOBS_LOG2-1:0]  b_index;
     reg [SLOTS_LOG2-1:0] b_slot;
-    reg                  b_fault, b_known, b_beats;
+    reg [8:0]            b_codec;
+    reg                  b_fault, b_known, b_beats, b_shimmed, b_stream, b_corrupt, b_raw;
     reg                  b_valid = 1'b0;
 
     assign empty = !a_valid && !b_valid;
@@ -223,7 +252,12 @@ module gn_slot_judge #(
             b_slot       <= a_base + a_slot_field[SLOTS_LOG2-1:0];
             b_fault      <= a_fault || a_over;
             b_known      <= a_known;
-            b_beats      <= a_length > 17'd32;
+            b_codec      <= a_codec;
+            b_beats      <= a_beats;
+            b_shimmed    <= a_shimmed;
+            b_stream     <= shim_kind == 4'd3;  // of dense
+            b_corrupt    <= a_bad || !a_beats;
+            b_raw        <= a_raw;
             b_valid      <= a_valid;
         end
         if (rst) b_valid <= 1'b0;
@@ -249,6 +283,7 @@ module gn_slot_judge #(
     wire [2:0]  b_last     = b_info[18:16];
     wire [3:0]  b_job_lev  = b_info[23:20];
     wire [3:0]  b_log2     = b_info[27:24];
+    wire        b_dense    = b_codec[0];
     wire        unused_b   = &{1'b0, b_info[19], b_bitmap[63:8]};
     wire [31:0] b_uses     = b_psn >> b_log2;          // of the slot, before this one
     wire [14:0] b_psn_slot = b_psn[14:0] & ~(15'h7fff << b_log2);
@@ -258,7 +293,7 @@ module gn_slot_judge #(
     reg [4:0]  c_reason;
     reg [2:0]  c_child;
     reg [7:0]  c_bit;
-    reg        c_whole_crc, c_gen, c_slot, c_level, c_none_before, c_one_before, c_port_ok;
+    reg        c_whole_crc, c_gen, c_slot, c_level, c_none_before, c_one_before, c_port_ok, c_format, c_other, c_counts;
     reg        c_same, c_seen, c_older, c_before, c_values, c_exponent, c_told, c_sealed;
 
     wire [STATE-1:0] mine  = b_slot_field[15] ? state_1 : state_0;
@@ -274,6 +309,9 @@ module gn_slot_judge #(
         c_none_before <= b_uses == 32'd0;
         c_one_before  <= b_uses[31:1] == 31'd0;
         c_psn_before  <= b_psn - (32'd1 << b_log2);
+        c_format      <= b_values > {4'd0, limit_reg} || (b_dense && b_next != b_codec[8:1]);
+        c_other       <= b_shimmed != b_dense || (b_shimmed && !b_stream);
+        c_counts      <= !b_flags[POISON] && b_values != 16'd0;
         c_level       <= b_level == b_job_lev && b_fanin == {9'd0, b_last} + 12'd1 && b_bitmap[7:0] != 8'd0 &&
                          (b_bitmap[7:0] & (b_bitmap[7:0] - 8'd1)) == 8'd0;
         c_child       <= {|b_bitmap[7:4], |{b_bitmap[7:6], b_bitmap[3:2]},
@@ -284,7 +322,7 @@ module gn_slot_judge #(
         c_port <= ports[{b_index, c_child}];
         // there in phase 3
         c_reason   <= b_fault || !c_sealed ? DROP_MALFORMED : !b_known ? DROP_JOB : !c_gen ? DROP_GEN :
-                      !c_slot ? DROP_SLOT : b_values > {4'd0, limit_reg} ? DROP_FORMAT :
+                      !c_slot ? DROP_SLOT : c_format ? DROP_FORMAT :
                       b_flags[FLOAT] ? DONE_SOFTWARE :
                       b_type == 4'd1 || b_type == 4'd4 || b_type == 4'd6 ? DROP_PORT :  // there is no parent
                       b_type != 4'd0 ? DROP_TYPE : !c_level ? DROP_LEVEL : 5'd0;
@@ -303,17 +341,20 @@ module gn_slot_judge #(
     wire       may_open = (!mine[AT_USED] && c_none_before) ||
                           (c_before && (mine[AT_USED] ? mine[AT_WHOLE] : c_one_before));
     wire       again    = c_same && c_seen;
-    wire       fits     = (c_values || b_flags[POISON] || c_told) && c_exponent;
-    wire       wrong    = (c_same && !fits) || b_flags[HALVES];
-    wire       adds     = !again && (c_same || may_open) && !wrong && c_reason == 5'd0 && c_port_ok;
+    wire       fits     = (c_values || b_flags[POISON] || c_told) && (c_exponent || b_dense);
+    wire       poisoned = c_same && mine[AT_POISON];
+    wire       counts   = c_counts && !poisoned;  // its values
+    wire       wrong    = (c_same && !fits) || b_flags[HALVES] || (counts && c_other);
+    wire       corrupt  = counts && b_dense && b_corrupt;
+    wire       not_int  = b_dense && b_raw;
+    wire       adds     = !again && (c_same || may_open) && !wrong && !corrupt && c_reason == 5'd0 && c_port_ok;
     wire [7:0] seen     = (c_same ? mine[AT_SEEN +: 8] : 8'd0) | c_bit;
     wire       whole    = seen == ~(8'hfe << b_last);
     wire [7:0] next     = mine[AT_NEXT +: 8];
-    wire       poisoned = c_same && mine[AT_POISON];
 
     wire [4:0] verdict = c_reason != 5'd0 ? c_reason : !c_port_ok ? DROP_PORT :
                          again ? (mine[AT_WHOLE] ? DONE_REPEATED : DROP_DUPLICATE) :
-                         c_same || may_open ? (wrong ? DROP_FORMAT : whole ? DONE_WHOLE : DONE_ADDED) :
+                         c_same || may_open ? (wrong ? DROP_FORMAT : corrupt ? DROP_STREAM : whole ? DONE_WHOLE : DONE_ADDED) :
                          c_older ? DROP_STALE : DROP_EARLY;
 
     wire [STATE-1:0] after;
@@ -322,10 +363,10 @@ module gn_slot_judge #(
     assign after[AT_VALUES +: 12]   = c_same && mine[AT_VALUES +: 12] != 12'd0 ? mine[AT_VALUES +: 12] : b_values[11:0];
     assign after[AT_USED]           = 1'b1;
     assign after[AT_WHOLE]          = whole;
-    assign after[AT_POISON]         = poisoned || b_flags[POISON];
+    assign after[AT_POISON]         = poisoned || b_flags[POISON] || (counts && not_int);
     assign after[AT_ECN]            = (c_same && mine[AT_ECN]) || b_flags[ECN];
     assign after[AT_LATE]           = (c_same && mine[AT_LATE]) || b_flags[LATE];
-    assign after[AT_EXPONENT +: 8]  = b_exponent;
+    assign after[AT_EXPONENT +: 8]  = c_same ? mine[AT_EXPONENT +: 8] : b_exponent;
     assign after[AT_NEXT +: 8]      = c_same && $signed(next) > $signed(b_next) ? next : b_next;
     assign after[AT_PRIORITY +: 16] = c_same && mine[AT_PRIORITY +: 16] > b_priority ? mine[AT_PRIORITY +: 16] : b_priority;
 
@@ -336,10 +377,11 @@ module gn_slot_judge #(
 
     always @(posedge clk) begin
         m_verdict    <= verdict;
-        m_add        <= adds && b_values != 16'd0 && !poisoned;
+        m_add        <= adds && b_values != 16'd0 && !poisoned && !not_int;
         m_first      <= !c_same;
         m_read       <= verdict == DONE_REPEATED && !mine[AT_POISON] && mine[AT_VALUES +: 12] != 12'd0;
         m_beats      <= b_beats;
+        m_dense      <= b_dense;
         m_index      <= b_index;
         m_child      <= c_child;
         m_last_child <= b_last;

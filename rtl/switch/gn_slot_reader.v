@@ -2,7 +2,7 @@
 // Sends results: keeps a result's sums until all children have them, and makes of each a frame of
 // Ethernet, IPv4 and UDP for every child. The payload is the same for all. So the header of
 // aggregation, its CRC and the payload's checksum are made once a result. Software has said what
-// the other headers of each child add to the checksums.
+// the other headers of each child add to the checksums. Ahead of a stream goes a shim.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -19,7 +19,7 @@ module gn_slot_reader #(
     input  wire [15:0]           cfg_address,
     input  wire [31:0]           cfg_data,
 
-    // room, for gn_slot_add
+    // room, for gn_slot_add: what is reserved and not used is given back at the result's end
     output wire [BEATS_LOG2+2:0] ring_left,
     output wire                  ring_announce,
     input  wire                  reserve,
@@ -29,10 +29,10 @@ module gn_slot_reader #(
     input  wire [255:0]          s_data,
     input  wire [31:0]           s_keep,
     input  wire                  s_put,
-    input  wire                  s_end,          // of a packet
-    input  wire                  s_result,       // that had a place reserved
+    input  wire                  s_end,          // of a result: each had a place reserved
     input  wire                  s_summed,       // it had beats
     input  wire                  s_poison,       // the chunk has no sum of integers: forget them
+    input  wire                  s_dense,        // they are a stream
     input  wire                  s_again,        // for one child that asks again
     input  wire [JOBS_LOG2-1:0]  s_index,
     input  wire [2:0]            s_child,
@@ -94,11 +94,12 @@ module gn_slot_reader #(
     reg  [RING_LOG2-1:0] write_reg = {RING_LOG2{1'b0}}, start_reg = {RING_LOG2{1'b0}};
     reg  [RING_LOG2:0]   left_reg  = {1'b1, {RING_LOG2{1'b0}}};
     reg  [BEATS_LOG2:0]  open_reg  = {BEATS_LOG2+1{1'b0}};  // beats of the open result
-    reg  [BEATS_LOG2:0]  back_reg  = {BEATS_LOG2+1{1'b0}};  // of one that is forgotten
+    reg  [BEATS_LOG2:0]  back_reg  = {BEATS_LOG2+1{1'b0}};  // reserved for one, and not used
 
     wire [BEATS_LOG2:0]  open   = open_reg + {{BEATS_LOG2{1'b0}}, s_put};
     wire                 forget = s_end && s_summed && s_poison;
     wire [RING_LOG2-1:0] write_next = forget ? start_reg : write_reg + {{RING_LOG2-1{1'b0}}, s_put};
+    wire [BEATS_LOG2:0]  reserved;
     wire [BEATS_LOG2:0]  freed;  // in this cycle, of one that has been read for the last time
     wire [RING_LOG2-1:0] ring_address;
     wire [255:0]         ring_data;
@@ -107,7 +108,7 @@ module gn_slot_reader #(
         write_reg <= write_next;
         if (s_end) start_reg <= write_next;
         open_reg  <= s_end ? {BEATS_LOG2+1{1'b0}} : open;
-        back_reg  <= forget ? open : {BEATS_LOG2+1{1'b0}};
+        back_reg  <= !s_end ? {BEATS_LOG2+1{1'b0}} : forget ? reserved : reserved - open;
         left_reg  <= (left_reg + {2'd0, freed}) + ({2'd0, back_reg} - {2'd0, reserve ? reserve_beats : {BEATS_LOG2+1{1'b0}}});
         if (rst) begin
             write_reg <= {RING_LOG2{1'b0}};
@@ -119,30 +120,45 @@ module gn_slot_reader #(
     end
     assign ring_left = left_reg;
 
+    wire unused_reserved;
+    gn_credit_fifo #(.WIDTH(BEATS_LOG2+1), .LOG2(3)) reservations (
+        .clk(clk), .rst(rst), .s_data(reserve_beats), .s_valid(reserve), .m_data(reserved), .m_valid(unused_reserved), .m_ready(s_end));
+
+    // bytes of a stream
+    reg  [BEATS_LOG2:0]  full_reg = {BEATS_LOG2+1{1'b0}};  // beats
+    wire [5:0]           tail;
+    gn_keep_count keeps (.keep(s_keep), .count(tail));
+    wire [13:0]          stream_bytes = {{8-BEATS_LOG2{1'b0}}, full_reg, 5'd0} + {8'd0, tail};
+    always @(posedge clk) begin
+        if (s_put) full_reg <= full_reg + 1'b1;
+        if (s_end || rst) full_reg <= {BEATS_LOG2+1{1'b0}};
+    end
+
     gn_block_ram #(.WIDTH(256), .LOG2(RING_LOG2)) ring (
         .clk(clk), .write(s_put), .write_address(write_reg), .write_data(s_data),
         .read_address(ring_address), .read_data(ring_data));
 
     // ---- results that wait, and the sums of their values, which come five cycles behind
 
-    wire                 d_valid, d_summed, d_poison, d_again, d_ecn, d_late, d_take;
+    wire                 d_valid, d_summed, d_poison, d_dense, d_again, d_ecn, d_late, d_take;
     wire [JOBS_LOG2-1:0] d_index;
     wire [2:0]           d_child, d_last_child;
     wire [15:0]          d_job, d_gen, d_slot_field, d_sum, sum;
     wire [3:0]           d_level;
     wire [31:0]          d_psn;
     wire [11:0]          d_values;
+    wire [13:0]          d_stream;
     wire [7:0]           d_exponent, d_next;
     wire [RING_LOG2-1:0] d_start;
     wire                 sum_valid, d_sum_valid, unused_idle;
 
     gn_credit_counter #(.CREDITS(9), .MOST(1)) credits (
         .clk(clk), .rst(rst), .ok(ring_announce), .idle(unused_idle), .take({2'd0, reserve}), .give({2'd0, d_take}));
-    gn_credit_fifo #(.WIDTH(123 + JOBS_LOG2 + RING_LOG2), .LOG2(3)) results (
-        .clk(clk), .rst(rst), .s_valid(s_end && s_result),
-        .s_data({s_summed, s_poison, s_again, s_index, s_child, s_last_child, s_job, s_gen, s_level, s_slot_field, s_psn,
+    gn_credit_fifo #(.WIDTH(138 + JOBS_LOG2 + RING_LOG2), .LOG2(3)) results (
+        .clk(clk), .rst(rst), .s_valid(s_end),
+        .s_data({stream_bytes, s_summed, s_poison, s_dense, s_again, s_index, s_child, s_last_child, s_job, s_gen, s_level, s_slot_field, s_psn,
                  s_values, s_ecn, s_late, s_exponent, s_next, start_reg}),
-        .m_data({d_summed, d_poison, d_again, d_index, d_child, d_last_child, d_job, d_gen, d_level, d_slot_field, d_psn,
+        .m_data({d_stream, d_summed, d_poison, d_dense, d_again, d_index, d_child, d_last_child, d_job, d_gen, d_level, d_slot_field, d_psn,
                  d_values, d_ecn, d_late, d_exponent, d_next, d_start}),
         .m_valid(d_valid), .m_ready(d_take));
     gn_checksum value_sums (
@@ -159,13 +175,16 @@ module gn_slot_reader #(
     reg [223:0]         head_reg;   // byte 0 in the lowest bits, without the CRC
     reg [31:0]          crc_reg;
     reg [15:0]          value_sum_reg, payload_sum_reg;
-    reg [11:0]          values_reg;
+    reg [13:0]          bytes_reg;  // behind the header of aggregation
+    reg                 dense_reg;  // they are a stream
+    reg [15:0]          length_reg; // of the payload, if they were not
     reg [RING_LOG2-1:0] from_reg;   // where its beats begin in the ring
     reg [JOBS_LOG2-1:0] index_reg;
     reg [2:0]           child_reg, last_child_reg;
 
     assign d_take = step_reg == 4'd0 && d_valid && (!d_summed || d_sum_valid);
 
+    wire        d_packed = d_dense && d_summed && !d_poison;
     wire [11:0] d_sent   = d_poison ? 12'd0 : d_values;
     wire [7:0]  d_flags  = {3'd0, d_late, d_ecn, d_again, 2'd0};
     wire [7:0]  d_bitmap = ~(8'hfe << d_last_child);
@@ -188,6 +207,22 @@ module gn_slot_reader #(
         .clk(clk), .rst(rst), .s_data(head), .s_keep(32'hffffffff), .s_last(1'b1), .s_odd(1'b0), .s_more(value_sum_reg),
         .s_valid(step_reg == 4'd5), .m_sum(head_sum), .m_valid(head_sum_valid));
 
+    // ---- the shim of a stream: profile dense, the header verbatim
+
+    `include "shim.vh"
+    wire [55:0] shim_front = {8'd32, length_reg[7:0], length_reg[15:8], head_reg[8*25 +: 8], SHIM_VERSION, 4'd3, SHIM_MAGIC};
+    wire [7:0]  shim_says;
+    reg  [63:0] shim_reg;
+    reg  [17:0] shim_wide;
+    reg  [15:0] shim_sum;
+    gn_shim_check shim_crc (.shim(shim_front), .check(shim_says));
+    always @(posedge clk) begin
+        shim_reg  <= {shim_says, shim_front};
+        shim_wide <= {2'd0, shim_reg[7:0], shim_reg[15:8]} + {2'd0, shim_reg[23:16], shim_reg[31:24]} +
+                     {2'd0, shim_reg[39:32], shim_reg[47:40]} + {2'd0, shim_reg[55:48], shim_reg[63:56]};
+        shim_sum  <= dense_reg ? fold({1'b0, shim_wide}) : 16'd0;
+    end
+
     wire j_free;  // the frame before has gone so far that its headers may be overwritten
     wire f_ready;
     wire load = step_reg == 4'd15 && j_free && f_ready;
@@ -198,7 +233,9 @@ module gn_slot_reader #(
         if (d_take) begin
             head_reg       <= d_head;
             value_sum_reg  <= d_summed && !d_poison ? d_sum : 16'd0;
-            values_reg     <= d_sent;
+            bytes_reg      <= d_packed ? d_stream : {d_sent, 2'd0};
+            dense_reg      <= d_packed;
+            length_reg     <= {2'd0, d_sent, 2'd0} + 16'd32;
             from_reg       <= d_start;
             index_reg      <= d_index;
             child_reg      <= d_again ? d_child : 3'd0;
@@ -220,16 +257,16 @@ module gn_slot_reader #(
     wire [JOBS_LOG2+2:0] place = {index_reg, child_reg};
     reg [247:0] child;      // step 12
     reg [15:0]  udp_bytes, ip_bytes;
-    reg [17:0]  udp_wide, ip_wide;    // step 13
+    reg [18:0]  udp_wide, ip_wide;    // step 13
     reg [15:0]  udp_sum, ip_sum;      // step 14
     reg [335:0] ahead;      // step 15: Ethernet, IPv4, UDP
     reg [15:0]  where;
 
     function [15:0] fold;
-        input [17:0] wide;
+        input [18:0] wide;
         reg   [16:0] once;
         begin
-            once = {1'b0, wide[15:0]} + {15'd0, wide[17:16]};
+            once = {1'b0, wide[15:0]} + {14'd0, wide[18:16]};
             fold = once[15:0] + {15'd0, once[16]};
         end
     endfunction
@@ -240,11 +277,11 @@ module gn_slot_reader #(
     always @(posedge clk) begin
         child     <= {child_7[place], child_6[place], child_5[place], child_4[place], child_3[place], child_2[place],
                       child_1[place], child_0[place]};
-        udp_bytes <= {2'd0, values_reg, 2'd0} + 16'd40;
-        ip_bytes  <= {2'd0, values_reg, 2'd0} + 16'd60;
+        udp_bytes <= {2'd0, bytes_reg} + (dense_reg ? 16'd48 : 16'd40);
+        ip_bytes  <= {2'd0, bytes_reg} + (dense_reg ? 16'd68 : 16'd60);
         // the length is summed twice, in the pseudo header and in the header
-        udp_wide  <= {2'd0, child[207:192]} + {2'd0, payload_sum_reg} + {1'b0, udp_bytes, 1'b0};
-        ip_wide   <= {2'd0, child[223:208]} + {2'd0, ip_bytes};
+        udp_wide  <= {3'd0, child[207:192]} + {3'd0, payload_sum_reg} + {2'd0, udp_bytes, 1'b0} + {3'd0, shim_sum};
+        ip_wide   <= {3'd0, child[223:208]} + {3'd0, ip_bytes};
         udp_sum   <= fold(udp_wide);
         ip_sum    <= fold(ip_wide);
         where     <= child[239:224];
@@ -258,7 +295,7 @@ module gn_slot_reader #(
 
     localparam FETCH = RING_LOG2 + BEATS_LOG2 + 2;
 
-    wire [11:0]           beats = {3'd0, values_reg[11:3]} + {11'd0, |values_reg[2:0]};
+    wire [11:0]           beats = {3'd0, bytes_reg[13:5]} + {11'd0, |bytes_reg[4:0]};
     wire                  unused_beats = &{1'b0, beats};
     wire                  f_valid, f_done, f_last_child;
     wire [RING_LOG2-1:0]  f_from;
@@ -271,9 +308,9 @@ module gn_slot_reader #(
 
     assign f_ready = f_ok;
     gn_credit_counter #(.CREDITS(5), .MOST(1)) fetch_credits (
-        .clk(clk), .rst(rst), .ok(f_ok), .idle(unused_f_idle), .take({2'd0, load && values_reg != 12'd0}), .give({2'd0, f_done}));
+        .clk(clk), .rst(rst), .ok(f_ok), .idle(unused_f_idle), .take({2'd0, load && bytes_reg != 14'd0}), .give({2'd0, f_done}));
     gn_credit_fifo #(.WIDTH(FETCH), .LOG2(2)) fetches (
-        .clk(clk), .rst(rst), .s_valid(load && values_reg != 12'd0),
+        .clk(clk), .rst(rst), .s_valid(load && bytes_reg != 14'd0),
         .s_data({from_reg, beats[BEATS_LOG2:0], child_reg == last_child_reg}),
         .m_data({f_from, f_beats, f_last_child}), .m_valid(f_valid), .m_ready(f_done));
 
@@ -297,31 +334,35 @@ module gn_slot_reader #(
     gn_credit_fifo #(.WIDTH(256), .LOG2(4)) values (
         .clk(clk), .rst(rst), .s_data(ring_data), .s_valid(fetch_pipe[1]), .m_data(v_data), .m_valid(v_valid), .m_ready(v_take));
 
-    // ---- the frame: 42 bytes of headers, 32 of the header of aggregation, the values. So all
-    // behind the first beat comes ten bytes late: what is left over waits in carry_reg.
+    // ---- the frame: 42 bytes of headers, 8 of a shim or none, 32 of the header of aggregation, the
+    // values. So all behind the first beat comes 10 bytes late, or 18: what is left over waits in
+    // carry_reg.
 
     localparam [1:0] HEADERS = 2'd0, HEAD = 2'd1, VALUES = 2'd2, REST = 2'd3;
 
     reg [335:0] j_ahead;
     reg [255:0] j_head;
     reg [15:0]  j_where;
-    reg [11:0]  j_values;
+    reg [13:0]  j_bytes;
+    reg [63:0]  j_shim;
+    reg         j_dense;
     reg         j_valid = 1'b0;
 
     reg [1:0]          at_reg = HEADERS;
-    reg [79:0]         carry_reg;
+    reg [143:0]        carry_reg;
+    reg                late_reg;   // by 18
     reg [BEATS_LOG2:0] more_reg;   // beats of values
-    reg [2:0]          over_reg;   // values in the last of them, modulo 8
+    reg [4:0]          over_reg;   // bytes in the last of them, modulo 32
     reg                rest_reg;   // the last beat has none of them anew
     reg [15:0]         where_reg;
 
     wire        o_room, unused_o_idle;
-    wire        j_none  = j_values == 12'd0;
-    wire [11:0] j_beats = {3'd0, j_values[11:3]} + {11'd0, |j_values[2:0]};
+    wire        j_none  = j_bytes == 14'd0;
+    wire [11:0] j_beats = {3'd0, j_bytes[13:5]} + {11'd0, |j_bytes[4:0]};
     wire        unused_j = &{1'b0, j_beats};
     wire        last_values = more_reg == {{BEATS_LOG2{1'b0}}, 1'b1};
     wire        move = o_room && (at_reg == HEADERS ? j_valid : at_reg == VALUES ? v_valid : 1'b1);
-    wire [5:0]  over_bytes = {1'b0, over_reg, 2'd0} + 6'd10;  // behind the last beat that is full
+    wire [5:0]  over_bytes = {1'b0, over_reg} + (late_reg ? 6'd18 : 6'd10);  // behind the last beat that is full
     wire        ends = at_reg == REST || (at_reg == VALUES && last_values && !rest_reg);
 
     assign v_take = move && at_reg == VALUES;
@@ -337,7 +378,9 @@ module gn_slot_reader #(
             j_ahead  <= ahead;
             j_head   <= head;
             j_where  <= where;
-            j_values <= values_reg;
+            j_bytes  <= bytes_reg;
+            j_shim   <= shim_reg;
+            j_dense  <= dense_reg;
         end
         j_valid <= load || (j_valid && !(move && at_reg == HEAD));
 
@@ -348,17 +391,20 @@ module gn_slot_reader #(
             VALUES:  at_reg <= !last_values ? VALUES : rest_reg ? REST : HEADERS;
             default: at_reg <= HEADERS;
             endcase
-            carry_reg <= at_reg == HEAD ? j_head[255:176] : v_data[255:176];
+            if (at_reg == HEAD) carry_reg <= j_dense ? j_head[255:112] : {64'd0, j_head[255:176]};
+            else                carry_reg <= late_reg ? v_data[255:112] : {64'd0, v_data[255:176]};
             if (at_reg == HEADERS) where_reg <= j_where;
+            if (at_reg == HEADERS) late_reg  <= j_dense;
             if (at_reg == HEAD) begin
                 more_reg <= j_beats[BEATS_LOG2:0];
-                over_reg <= j_values[2:0];
-                rest_reg <= j_none || j_values[2:0] == 3'd0 || j_values[2:1] == 2'd3;
+                over_reg <= j_bytes[4:0];
+                rest_reg <= j_none || j_bytes[4:0] == 5'd0 || j_bytes[4:0] > (j_dense ? 5'd14 : 5'd22);
             end
             if (at_reg == VALUES) more_reg <= more_reg - 1'b1;
         end
         o_data  <= at_reg == HEADERS ? j_ahead[255:0] :
-                   at_reg == HEAD    ? {j_head[175:0], j_ahead[335:256]} : {v_data[175:0], carry_reg};
+                   at_reg == HEAD    ? (j_dense ? {j_head[111:0], j_shim, j_ahead[335:256]} : {j_head[175:0], j_ahead[335:256]}) :
+                   late_reg          ? {v_data[111:0], carry_reg} : {v_data[175:0], carry_reg[79:0]};
         o_bytes <= ends ? (over_bytes > 6'd32 ? over_bytes - 6'd32 : over_bytes) : 6'd32;
         o_last  <= ends;
         o_where <= at_reg == HEADERS ? j_where : where_reg;
