@@ -54,11 +54,12 @@ GN_INLINE gn_added gn_copy_add(gn_copy *copy, int32_t *sums, const gn_agg_packet
     const bool poison = packet->flags & GN_AGG_POISON, plain = !packet->shimmed && gn_agg_in_blocks(format);
     if (!first && !gn_copy_fits(copy, packet, format)) return GN_ADD_FORMAT;
     if (packet->flags & GN_AGG_HALVES && format != GN_AGG_HALF) return GN_ADD_FORMAT;
-    const bool counts = !poison && packet->values && (first || !copy->poison);
+    const bool says = !poison && packet->values, counts = says && (first || !copy->poison);
     gn_added added = poison ? GN_ADDED_POISON : GN_ADDED;
-    // A stream comes first, for it may be corrupt. Plain integers come last: then no register is
-    // kept busy over the addition.
-    if (counts && !plain) {
+    // A stream comes first, for it may be corrupt: also where the sum is lost already, so that what
+    // is wrong does not depend on others. Plain integers come last: then no register is kept busy
+    // over the addition.
+    if (says && !plain) {
         added = gn_sums_add(sums, packet, format, codec, first);
         if (added == GN_ADD_FORMAT || added == GN_ADD_STREAM) return added;
     }

@@ -343,9 +343,8 @@ module gn_slot_judge #(
     wire       again    = c_same && c_seen;
     wire       fits     = (c_values || b_flags[POISON] || c_told) && (c_exponent || b_dense);
     wire       poisoned = c_same && mine[AT_POISON];
-    wire       counts   = c_counts && !poisoned;  // its values
-    wire       wrong    = (c_same && !fits) || b_flags[HALVES] || (counts && c_other);
-    wire       corrupt  = counts && b_dense && b_corrupt;
+    wire       wrong    = (c_same && !fits) || b_flags[HALVES] || (c_counts && c_other);
+    wire       corrupt  = c_counts && b_dense && b_corrupt;
     wire       not_int  = b_dense && b_raw;
     wire       adds     = !again && (c_same || may_open) && !wrong && !corrupt && c_reason == 5'd0 && c_port_ok;
     wire [7:0] seen     = (c_same ? mine[AT_SEEN +: 8] : 8'd0) | c_bit;
@@ -363,7 +362,7 @@ module gn_slot_judge #(
     assign after[AT_VALUES +: 12]   = c_same && mine[AT_VALUES +: 12] != 12'd0 ? mine[AT_VALUES +: 12] : b_values[11:0];
     assign after[AT_USED]           = 1'b1;
     assign after[AT_WHOLE]          = whole;
-    assign after[AT_POISON]         = poisoned || b_flags[POISON] || (counts && not_int);
+    assign after[AT_POISON]         = poisoned || b_flags[POISON] || (c_counts && not_int);
     assign after[AT_ECN]            = (c_same && mine[AT_ECN]) || b_flags[ECN];
     assign after[AT_LATE]           = (c_same && mine[AT_LATE]) || b_flags[LATE];
     assign after[AT_EXPONENT +: 8]  = c_same ? mine[AT_EXPONENT +: 8] : b_exponent;

@@ -301,7 +301,7 @@ module gn_slot_reader #(
     wire [RING_LOG2-1:0]  f_from;
     wire [BEATS_LOG2:0]   f_beats;
     wire                  f_ok, unused_f_idle;
-    reg  [BEATS_LOG2-1:0] f_number_reg = {BEATS_LOG2{1'b0}};
+    reg  [BEATS_LOG2:0]   f_number_reg = {BEATS_LOG2+1{1'b0}};
     wire                  v_room, v_valid, v_take;
     wire [255:0]          v_data;
     wire                  unused_v_idle;
@@ -315,16 +315,16 @@ module gn_slot_reader #(
         .m_data({f_from, f_beats, f_last_child}), .m_valid(f_valid), .m_ready(f_done));
 
     wire fetch = f_valid && v_room;
-    assign f_done       = fetch && {1'b0, f_number_reg} + {{BEATS_LOG2{1'b0}}, 1'b1} == f_beats;
+    assign f_done       = fetch && f_number_reg + {{BEATS_LOG2{1'b0}}, 1'b1} == f_beats;
     assign freed        = f_done && f_last_child ? f_beats : {BEATS_LOG2+1{1'b0}};
-    assign ring_address = f_from + {2'd0, f_number_reg};
+    assign ring_address = f_from + {1'b0, f_number_reg};
 
     reg [1:0] fetch_pipe = 2'd0;
     always @(posedge clk) begin
-        if (fetch) f_number_reg <= f_done ? {BEATS_LOG2{1'b0}} : f_number_reg + 1'b1;
+        if (fetch) f_number_reg <= f_done ? {BEATS_LOG2+1{1'b0}} : f_number_reg + 1'b1;
         fetch_pipe <= {fetch_pipe[0], fetch};
         if (rst) begin
-            f_number_reg <= {BEATS_LOG2{1'b0}};
+            f_number_reg <= {BEATS_LOG2+1{1'b0}};
             fetch_pipe   <= 2'd0;
         end
     end

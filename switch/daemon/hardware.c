@@ -84,13 +84,13 @@ gn_status gn_hardware_add_job(gn_hardware *h, unsigned index, gn_error *error)
         for (unsigned w = 0; w < GN_AGGREGATOR_CHILD_WORDS && !failed; w++)
             failed = put(h, gn_aggregator_child_address(index, i, w), words[w], error);
     }
-    failed = failed || put(h, gn_aggregator_job_address(index, 0), gn_aggregator_number(job->job, true), error);
+    failed = failed || put(h, gn_aggregator_job_address(index, 0), gn_aggregator_number(job->job, true, job->format == GN_AGG_DENSE, job->bound_exp), error);
     return failed ? error->status : GN_OK;
 }
 
 gn_status gn_hardware_remove_job(gn_hardware *h, unsigned index, gn_error *error)
 {
-    return put(h, gn_aggregator_job_address(index, 0), gn_aggregator_number(0, false), error);
+    return put(h, gn_aggregator_job_address(index, 0), gn_aggregator_number(0, false, false, 0), error);
 }
 
 gn_hardware_way gn_hardware_look(const gn_hardware *h, const uint8_t *datagram, size_t bytes, gn_agg_packet *packet)

@@ -39,10 +39,10 @@ static inline uint16_t gn_aggregator_child_address(unsigned index, unsigned chil
 
 enum { GN_AGGREGATOR_LIMIT = 0x8000 };  ///< address of the most values of a packet
 
-/// A job's first two words.
-static inline uint32_t gn_aggregator_number(uint16_t job, int used)
+/// A job's first two words. `dense`: its format, with bound k; otherwise int32.
+static inline uint32_t gn_aggregator_number(uint16_t job, int used, int dense, int k)
 {
-    return (used ? 0x10000u : 0u) | job;
+    return (dense ? (uint32_t)(uint8_t)k << 24 | 0x20000u : 0u) | (used ? 0x10000u : 0u) | job;
 }
 static inline uint32_t gn_aggregator_info(uint16_t gen, unsigned children, unsigned level, unsigned slots_log2)
 {

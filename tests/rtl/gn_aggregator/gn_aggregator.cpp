@@ -2,9 +2,11 @@
 // gn_aggregator against libgradnic-switch: the same packets have the same actions, one by one. Each
 // result's frame is the one that the C core writes, and its checksums hold. After each packet the
 // copy of its slot is as the core has it. From time to time all copies and sums are compared.
-// Packets of workers that obey, late ones, early ones, foreign ones, wrong ones; sums that leave
-// int32; random gaps and back-pressure. And the rate.
+// Packets of workers that obey, late ones, early ones, foreign ones, wrong ones, of int32 and dense;
+// streams that are corrupt or have what is no integer; sums that leave int32; random gaps and
+// back-pressure. And the rate.
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <vector>
 
@@ -80,22 +82,23 @@ class Bench
     {
         for (const Job &j : jobs_) {
             gn_switch_remove_job(&sw_, j.job.job);
-            write(gn_aggregator_job_address(j.index, 0), gn_aggregator_number(j.job.job, 0));
+            write(gn_aggregator_job_address(j.index, 0), gn_aggregator_number(j.job.job, 0, 0, 0));
         }
         jobs_.clear();
         for (unsigned i = 0, slots = SLOTS; i < JOBS && slots; i++) {
             const unsigned most = slots >= 4 ? 3 : slots >= 2 ? 2 : 1, log2 = random_.below(most);
-            begin(1 + random_.below(CHILDREN), 1u << log2, random_.below(3));
+            begin(1 + random_.below(CHILDREN), 1u << log2, random_.below(3), random_.percent(50));
             slots -= 1u << log2;
         }
     }
     // One job.
-    Job &begin(unsigned children, unsigned slots, unsigned level)
+    Job &begin(unsigned children, unsigned slots, unsigned level, bool dense)
     {
         Job j = {};
         j.job.job = static_cast<uint16_t>(random_.next()), j.job.gen = static_cast<uint16_t>(random_.next());
         j.job.slots = static_cast<uint16_t>(slots), j.job.level = static_cast<uint8_t>(level);
         j.job.children = static_cast<uint8_t>(children);
+        if (dense) j.job.format = GN_AGG_DENSE, j.job.bound_exp = static_cast<int>(random_.below(20)) - 3;
         for (unsigned c = 0; c < children; c++) {
             gn_aggregator_child &child = j.child[c];
             for (uint8_t &b : child.mac_to) b = static_cast<uint8_t>(random_.next());
@@ -147,7 +150,7 @@ class Bench
         for (unsigned c = 0; c < j.job.children; c++) {
             gn_agg_packet p = obedient(j, slot, c);
             p.values = static_cast<uint16_t>(values);
-            send(j, c, p, small(values), 4, false);
+            send(j, c, p, j.job.format == GN_AGG_DENSE ? of_dense(values, 10) : small(values), 4, false);
         }
     }
 
@@ -183,7 +186,8 @@ class Bench
             for (unsigned w = 0; w < GN_AGGREGATOR_CHILD_WORDS; w++)
                 write(gn_aggregator_child_address(j.index, c, w), words[w]);
         }
-        write(gn_aggregator_job_address(j.index, 0), gn_aggregator_number(j.job.job, 1));
+        write(gn_aggregator_job_address(j.index, 0),
+              gn_aggregator_number(j.job.job, 1, j.job.format == GN_AGG_DENSE, j.job.bound_exp));
     }
 
     // ---- datagrams
@@ -202,6 +206,7 @@ class Bench
         p.values = static_cast<uint16_t>(p.psn * 2654435761u >> 16) % (VALUES + 1);
         if (p.psn % 5 == 0) p.values = 0;
         if (p.psn % 7 == 0) p.values %= 9;
+        if (j.job.format == GN_AGG_DENSE) p.next = static_cast<int8_t>(j.job.bound_exp);
         return p;
     }
     std::vector<int32_t> small(unsigned count)
@@ -219,23 +224,38 @@ class Bench
         return values;
     }
 
+    // Integers of up to so many bits, many of them 0: with 15 as a worker sends them, with more only a
+    // switch.
+    std::vector<int32_t> of_dense(unsigned count, unsigned most)
+    {
+        std::vector<int32_t> values(count);
+        for (unsigned i = 0, bits = 0; i < count; i++) {
+            if (i % 8 == 0) bits = random_.percent(20) ? 0 : 1 + random_.below(most);
+            values[i] = bits ? static_cast<int32_t>(random_.next()) >> (32 - bits) : 0;
+        }
+        return values;
+    }
+
     void any(unsigned wrong)
     {
         Job &j = jobs_[random_.below(static_cast<uint32_t>(jobs_.size()))];
         const unsigned slot = random_.below(j.job.slots), c = random_.below(j.job.children);
         gn_agg_packet p = obedient(j, slot, c);
-        std::vector<int32_t> values = random_.percent(90) ? small(p.values) : large(p.values);
+        std::vector<int32_t> values = random_.percent(10)            ? large(p.values)
+                                      : j.job.format == GN_AGG_DENSE ? of_dense(p.values, random_.percent(80) ? 15 : 31)
+                                                                     : small(p.values);
         unsigned from = c;
         if (random_.percent(3)) p.flags |= random_.percent(50) ? GN_AGG_ECN : GN_AGG_LATE;
         if (random_.percent(2)) p.flags |= GN_AGG_POISON, p.values = 0, values.clear();
-        const bool spoil = random_.percent(wrong);
-        if (spoil) spoil_fields(j, p, values, from);
-        send(j, from, p, values, random_.percent(80) ? 4 : 6, spoil && random_.percent(40));
+        const bool spoil = random_.percent(wrong), behind = j.job.format == GN_AGG_DENSE && random_.percent(25);
+        // the header or, of streams, what is behind it
+        if (spoil && !behind) spoil_fields(j, p, values, from);
+        send(j, from, p, values, random_.percent(80) ? 4 : 6, spoil && (behind || random_.percent(40)));
     }
 
     void spoil_fields(const Job &j, gn_agg_packet &p, std::vector<int32_t> &values, unsigned &from)
     {
-        switch (random_.below(18)) {
+        switch (random_.below(19)) {
         case 0:  // of the chunk before, or one that has not begun
             p.psn += random_.percent(50) ? j.job.slots : -static_cast<uint32_t>(j.job.slots);
             p.version = (p.psn & j.job.slots) != 0;
@@ -293,6 +313,9 @@ class Bench
         case 17:
             p.flags |= GN_AGG_HALVES, values.resize((values.size() + 1) / 2);
             break;
+        case 18:
+            p.next = static_cast<int8_t>(p.next + 1 - random_.below(3));
+            break;
         }
     }
 
@@ -300,10 +323,10 @@ class Bench
     void send(Job &j, unsigned child, const gn_agg_packet &p, const std::vector<int32_t> &values, int version,
               bool damage)
     {
-        Bytes datagram(GN_AGG_HEADER + 4 * values.size());
-        gn_agg_write_header(&p, datagram.data());
-        if (!values.empty()) memcpy(datagram.data() + GN_AGG_HEADER, values.data(), 4 * values.size());
-        if (damage) {
+        // Some come in the other format.
+        const bool dense = (j.job.format == GN_AGG_DENSE) != (damage && random_.percent(10));
+        Bytes datagram = dense && !values.empty() ? stream(p, values, damage) : words(p, values);
+        if (damage && random_.percent(70)) {
             if (random_.percent(30))
                 datagram.resize(1 + random_.below(static_cast<uint32_t>(datagram.size() + 8)));
             else
@@ -312,7 +335,6 @@ class Bench
                                            : static_cast<uint32_t>(datagram.size()))] ^=
                     static_cast<uint8_t>(1 << random_.below(8));
         }
-        if (datagram[0] == GN_SHIM_MAGIC >> 8 && damage) datagram[0] ^= 0x80;
         Bytes frame = wrap(datagram, version, j.child[child].port);
         const bool lost = random_.percent(lossy_) && spoil_frame(frame);
         const unsigned port =
@@ -322,6 +344,61 @@ class Bench
         if (bad) bad_++;
         if (lost) others_++;
         if (!bad && !lost) judge(j, datagram, static_cast<uint16_t>(port));
+    }
+
+    static Bytes words(const gn_agg_packet &p, const std::vector<int32_t> &values)
+    {
+        Bytes datagram(GN_AGG_HEADER + 4 * values.size());
+        gn_agg_write_header(&p, datagram.data());
+        if (!values.empty()) memcpy(datagram.data() + GN_AGG_HEADER, values.data(), 4 * values.size());
+        return datagram;
+    }
+    // A shim, the header, and a stream: of the integers, or of binary32 that has other values, too.
+    // `other`: the shim may say something else, with a check that is right.
+    Bytes stream(const gn_agg_packet &p, const std::vector<int32_t> &values, bool other)
+    {
+        gn_codec codec;
+        const unsigned count = static_cast<unsigned>(values.size());
+        const gn_profile profile = other && random_.percent(10) ? GN_LATTICE : GN_DENSE;
+        if (gn_codec_init(&codec, profile, std::max(-31, std::min<int>(31, p.next)))) fail("no codec");
+        gn_agg_packet header = p;
+        header.values = static_cast<uint16_t>(count);
+        Bytes datagram(gn_agg_bound(count));
+        size_t bytes;
+        if (profile == GN_LATTICE || random_.percent(5)) {
+            std::vector<float> floats(count);
+            for (unsigned i = 0; i < count; i++)
+                floats[i] = random_.percent(2) ? NAN : ldexpf(static_cast<float>(values[i] % 20000), -codec.bound_exp);
+            bytes = gn_agg_write_stream(&header, &codec, nullptr, floats.data(), datagram.data(), datagram.size());
+        } else {
+            bytes = gn_agg_write_stream(&header, &codec, values.data(), nullptr, datagram.data(), datagram.size());
+        }
+        if (!bytes) fail("no stream of %u values", count);
+        datagram.resize(bytes);
+        if (header.values != p.values) gn_agg_write_header(&p, datagram.data() + GN_SHIM_BYTES);
+        if (other && random_.percent(30)) {
+            gn_shim shim;
+            if (!gn_shim_read(datagram.data(), &shim)) fail("no shim");
+            switch (random_.below(5)) {
+            case 0:
+                shim.kind = static_cast<uint8_t>(1 + random_.below(15));
+                break;
+            case 1:
+                shim.bound_exp = static_cast<int8_t>(shim.bound_exp + 1);
+                break;
+            case 2:
+                shim.length = static_cast<uint16_t>(shim.length + 4 - 4 * random_.below(3));
+                break;
+            case 3:
+                shim.head = static_cast<uint8_t>(shim.head ^ 1 << random_.below(8));
+                break;
+            case 4:
+                shim.version = static_cast<uint8_t>(random_.below(16));
+                break;
+            }
+            gn_shim_write(&shim, datagram.data());
+        }
+        return datagram;
     }
 
     static Bytes wrap(const Bytes &datagram, int version, unsigned from)
@@ -399,8 +476,8 @@ class Bench
     // The frame that child `c` is to get.
     void answer(const Job &j, const gn_action &action, unsigned c)
     {
-        uint8_t out[GN_AGG_HEADER + 4 * VALUES];
-        const size_t bytes = gn_action_write(&sw_, &action, out, sizeof out);
+        Bytes out(gn_agg_bound(VALUES));
+        const size_t bytes = gn_action_write(&sw_, &action, out.data(), out.size());
         if (!bytes) fail("the core writes nothing");
         const gn_aggregator_child &to = j.child[c];
         Bytes frame(HEADERS);
@@ -414,7 +491,7 @@ class Bench
         ip[20] = static_cast<uint8_t>(to.udp_from >> 8), ip[21] = static_cast<uint8_t>(to.udp_from);
         ip[22] = static_cast<uint8_t>(to.udp_to >> 8), ip[23] = static_cast<uint8_t>(to.udp_to);
         ip[24] = static_cast<uint8_t>((length - 20) >> 8), ip[25] = static_cast<uint8_t>(length - 20);
-        frame.insert(frame.end(), out, out + bytes);
+        frame.insert(frame.end(), out.begin(), out.begin() + static_cast<long>(bytes));
         packet_fix(frame.data() + 14);
         if (!packet_valid(frame.data() + 14, frame.size() - 14)) fail("the bench has made no packet");
         results_.push_back({frame, to.port});
@@ -512,11 +589,11 @@ class Bench
 };
 
 // Chunks of one job, as fast as they go in: cycles a packet.
-void rate(const bench::Options &o, unsigned children, unsigned slots, unsigned values, unsigned chunks)
+void rate(const bench::Options &o, bool dense, unsigned children, unsigned slots, unsigned values, unsigned chunks)
 {
     Bench b(o);
     b.noisy_ = false;
-    Job &j = b.begin(children, slots, 0);
+    Job &j = b.begin(children, slots, 0, dense);
     const size_t packets = static_cast<size_t>(children) * chunks, in = 74 + 4 * values, beats = (in + 31) / 32;
     for (unsigned i = 0; i < chunks; i++) b.chunk(j, i % slots, values);
     const uint64_t begin = b.stream_.cycle();
@@ -525,9 +602,9 @@ void rate(const bench::Options &o, unsigned children, unsigned slots, unsigned v
     // A result takes 11 cycles, and five for each child, beside the beats.
     const uint64_t wanted = std::max<size_t>({beats, 4, (11 + 5 * children + children - 1) / children});
     b.settle();
-    printf("%u children, %3u values, %u slot%s: %.2f cycles a packet, %zu beats, %.2f values a cycle\n", children,
-           values, slots, slots == 1 ? "" : "s", static_cast<double>(cycles) / packets, beats,
-           static_cast<double>(values) * packets / cycles);
+    printf("%s, %u children, %3u values, %u slot%s: %.2f cycles a packet, %zu beats, %.2f values a cycle\n",
+           dense ? "dense" : "int32", children, values, slots, slots == 1 ? "" : "s",
+           static_cast<double>(cycles) / packets, beats, static_cast<double>(values) * packets / cycles);
     // All that is longer is once: the way through, and what leaves after the last has come.
     const uint64_t most = packets * wanted + (children + 2) * wanted + 150;
     if (cycles > most)
@@ -553,7 +630,7 @@ int main(int argc, char **argv)
         for (unsigned i = 1; i < 20; i++)
             if (*names[i]) {
                 printf("%s %zu, ", names[i], b.verdicts[i]);
-                if (!b.verdicts[i] && i != GN_DROP_STREAM && i != GN_DROP_UNEXPECTED) fail("nothing was %s", names[i]);
+                if (!b.verdicts[i] && i != GN_DROP_UNEXPECTED) fail("nothing was %s", names[i]);
             }
         printf("%zu poisoned, %zu frames out, %zu frames not UDP\n", b.poisons, b.frames_out, b.frames_other);
         if (!b.poisons || !b.frames_other) fail("something was not tried");
@@ -562,6 +639,7 @@ int main(int argc, char **argv)
     if (GN_RTL_SLOTS_LOG2 != 6) return 0;
     for (unsigned children : {1u, 2u, 8u})
         for (unsigned values : {unsigned(VALUES), 64u, 24u, 8u, 0u})
-            for (unsigned slots : {1u, 8u}) rate(o, children, slots, values, 400 / children);
+            for (unsigned slots : {1u, 8u})
+                for (bool dense : {false, true}) rate(o, dense, children, slots, values, 400 / children);
     return 0;
 }
