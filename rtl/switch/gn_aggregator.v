@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A switch that adds gradients (docs/switch.md): mode partitioned, formats int32 and dense, up to
-// eight children, the root of its tree. Packets of the children come in as Ethernet frames, and results
-// leave as such, one for each child. It does what gn_switch_rx() does, for the same packets. What
-// it leaves to software: jobs and their children, packets of binary32, and all that takes time
-// into account.
+// eight children, the root of its tree. Packets of the children come in as Ethernet frames, and
+// results leave as such, one for each child. It does what gn_switch_rx() does, for the same
+// packets. What it leaves to software: jobs and their children, packets of binary32, and all that
+// takes time into account.
 //
 //     frames -> gn_frame_parse -> gn_frame_store -> gn_frame_feed -> gn_slot_judge
-//               checksum: wrong ones are not judged            |
-//                                gn_value_feed -> gn_slot_add -> gn_sum_pack -> gn_slot_reader -> frames
+//               checksum: wrong ones are not judged      |
+//                          gn_value_feed -> gn_slot_add -> gn_sum_pack -> gn_slot_reader -> frames
 //
 // Software's words, cfg_address in the highest two bits, then:
 //     0  job[..], word[1:0]: 0 {k[7:0], 0[5:0], dense, used, number[15:0]}; 1 {slots as a power of

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what becomes of a packet of aggregation: the rules of gn_switch_rx() for mode
-// partitioned and formats int32 and dense, at a root. It knows of each slot's two copies all but the
-// sums. A header every four cycles: four to check it by itself, four to look up the slot, decide, and
-// write back what has changed. So the next packet of the same slot finds what this one has left.
+// partitioned and formats int32 and dense, at a root. It knows of each slot's two copies all but
+// the sums. A header every four cycles: four to check it by itself, four to look up the slot,
+// decide, and write back what has changed. So the next packet of the same slot finds what this one
+// has left.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

@@ -334,9 +334,9 @@ module gn_slot_reader #(
     gn_credit_fifo #(.WIDTH(256), .LOG2(4)) values (
         .clk(clk), .rst(rst), .s_data(ring_data), .s_valid(fetch_pipe[1]), .m_data(v_data), .m_valid(v_valid), .m_ready(v_take));
 
-    // ---- the frame: 42 bytes of headers, 8 of a shim or none, 32 of the header of aggregation, the
-    // values. So all behind the first beat comes 10 bytes late, or 18: what is left over waits in
-    // carry_reg.
+    // ---- the frame: 42 bytes of headers, 8 of a shim or none, 32 of the header of aggregation,
+    // the values. So all behind the first beat comes 10 bytes late, or 18: what is left over waits
+    // in carry_reg.
 
     localparam [1:0] HEADERS = 2'd0, HEAD = 2'd1, VALUES = 2'd2, REST = 2'd3;
 

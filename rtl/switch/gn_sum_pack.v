@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of gn_slot_add on their way to gn_slot_reader. Sums of int32 go on as they come. Those of
-// profile dense become its stream: 32 bits a sum, so that none is ever rounded. As gn_slot_add begins
-// none of int32 while one of dense is inside, results stay in order.
+// profile dense become its stream: 32 bits a sum, so that none is ever rounded. As gn_slot_add
+// begins none of int32 while one of dense is inside, results stay in order.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none

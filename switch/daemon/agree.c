@@ -154,9 +154,11 @@ static gn_status check_engine(const gn_switchd_config *config, const gn_admissio
 {
     const gn_switch_engine_limits *limits = config->engine ? config->engine->limits : NULL;
     if (!limits) return GN_OK;
-    if (join->format != GN_AGG_INT32)
-        return gn_fail(error, GN_INVALID, "this switch adds int32 alone (--engine %s): take format int32 (0), not %u",
-                       config->engine->name, join->format);
+    if (join->format != GN_AGG_INT32 && join->format != GN_AGG_DENSE)
+        return gn_fail(
+            error, GN_INVALID,
+            "this switch adds int32 and dense alone (--engine %s): take format int32 (0) or dense (2), not %u",
+            config->engine->name, join->format);
     if (join->children > limits->children)
         return gn_fail(error, GN_INVALID, "children is %u, and this switch has room for %u (--engine %s)",
                        join->children, limits->children, config->engine->name);

@@ -69,8 +69,9 @@ gn_status gn_hardware_add_job(gn_hardware *h, unsigned index, gn_error *error)
     const gn_switch_job *job = gn_switch_job_at(h->sw, index);
     uint32_t words[GN_AGGREGATOR_CHILD_WORDS];
     const unsigned log2 = (unsigned)__builtin_ctz(job->slots);
-    if (job->format != GN_AGG_INT32 || job->has_parent || job->children > GN_AGGREGATOR_CHILDREN)
-        return gn_fail(error, GN_INVALID, "the hardware adds int32 of at most %d children, as the root",
+    const bool dense = job->format == GN_AGG_DENSE;
+    if ((job->format != GN_AGG_INT32 && !dense) || job->has_parent || job->children > GN_AGGREGATOR_CHILDREN)
+        return gn_fail(error, GN_INVALID, "the hardware adds int32 and dense of at most %d children, as the root",
                        GN_AGGREGATOR_CHILDREN);
     // All of it before the hardware hears of the job's number.
     bool failed = put(h, GN_AGGREGATOR_LIMIT, gn_mirror_slot_values(h->sw), error) ||
@@ -84,7 +85,8 @@ gn_status gn_hardware_add_job(gn_hardware *h, unsigned index, gn_error *error)
         for (unsigned w = 0; w < GN_AGGREGATOR_CHILD_WORDS && !failed; w++)
             failed = put(h, gn_aggregator_child_address(index, i, w), words[w], error);
     }
-    failed = failed || put(h, gn_aggregator_job_address(index, 0), gn_aggregator_number(job->job, true, job->format == GN_AGG_DENSE, job->bound_exp), error);
+    failed = failed || put(h, gn_aggregator_job_address(index, 0),
+                           gn_aggregator_number(job->job, true, dense, job->bound_exp), error);
     return failed ? error->status : GN_OK;
 }
 
@@ -98,7 +100,7 @@ gn_hardware_way gn_hardware_look(const gn_hardware *h, const uint8_t *datagram, 
     if (!bytes || bytes > GN_RTL_SWITCH_FRAME - HEADERS) return GN_HARDWARE_CORE;
     if (gn_agg_parse(datagram, bytes, packet)) return GN_HARDWARE_TAKES;
     if (packet->flags & GN_AGG_FLOAT) return GN_HARDWARE_CORE;
-    if (!packet->shimmed) return GN_HARDWARE_TAKES;
+    if (!packet->shimmed || packet->compressed) return GN_HARDWARE_TAKES;
     return gn_mirror_job_index(h->sw, packet->job) < 0 ? GN_HARDWARE_CORE : GN_HARDWARE_REFUSES;
 }
 

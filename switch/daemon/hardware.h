@@ -22,7 +22,7 @@ gn_status gn_hardware_remove_job(gn_hardware *hardware, unsigned job_index, gn_e
 typedef enum gn_hardware_way {
     GN_HARDWARE_TAKES,
     GN_HARDWARE_CORE,    ///< it never touches a sum: binary32, or longer than any packet
-    GN_HARDWARE_REFUSES  ///< compressed, of a job that is here: no such job is compressed
+    GN_HARDWARE_REFUSES  ///< left as it was by a NIC, of a job that is here: only the core quantises
 } gn_hardware_way;
 
 /// `*packet`: the datagram, parsed; anything when it is malformed.

@@ -2,8 +2,10 @@
 // gn_slot_add, with values of two bits, and by one word of eight sums, any, that is followed.
 // Whatever packets come, with whatever gaps: the word is what the contributions say, each counted
 // once, and the first of a chunk instead of what was there. So are the beats of a result, as many
-// as are reserved. A sum that has left its range once is told with every result of that chunk. Each
-// packet has one end, with its own words, in order; and none waits for room that it does not need.
+// as are reserved, or fewer of dense. None goes to gn_sum_pack without room there, and none of
+// int32 leaves while one of dense is inside. A sum that has left its range once is told with every
+// result of that chunk. Each packet has one end, with its own words, in order; and none waits for
+// room that it does not need.
 // method: bmc 18
 // seconds: 200
 // sources: lib/gn_block_ram.v lib/gn_credit_fifo.v switch/gn_slot_add.v
@@ -33,6 +35,9 @@
 // mutant: switch/gn_slot_add.v s/!end_at\[3\] \&\& \(summed_reg/(summed_reg/
 // mutant: switch/gn_slot_add.v s/room \&\& gap_reg == 2.d0 /gap_reg == 2'd0 /
 // mutant: switch/gn_slot_add.v s/!has_sums \|\| ring_left/ring_left/
+// mutant: switch/gn_slot_add.v s/\(s_dense \|\| pack_idle\)/1'b1/
+// mutant: switch/gn_slot_add.v s/skip_reg \|\| pack_room/1'b1/
+// mutant: switch/gn_slot_add.v s/\+ 12.d1 : 12.d0/+ 12'd0 : 12'd0/
 `default_nettype none
 
 module proof (
@@ -43,6 +48,7 @@ module proof (
     input wire        s_read,
     input wire        s_beats,
     input wire        s_result,
+    input wire        s_dense,
     input wire [1:0]  s_copy,
     input wire [11:0] s_values,
     input wire [1:0]  s_meta,
@@ -51,9 +57,11 @@ module proof (
     input wire        v_last,
     input wire        v_valid,
     input wire [4:0]  ring_left,
-    input wire        ring_announce
+    input wire        ring_announce,
+    input wire        pack_room,
+    input wire        pack_idle
 );
-    wire        s_ready, v_ready, reserve, m_put, m_end, m_summed, m_overflow;
+    wire        s_ready, v_ready, reserve, pack_begins, pack_moves, m_put, m_end, m_summed, m_overflow;
     wire [2:0]  reserve_beats;
     wire [15:0] m_data, sum_3;
     wire [31:0] m_keep;
@@ -64,6 +72,7 @@ module proof (
 
     gn_slot_add dut (
         .clk(clk), .rst(rst), .s_add(s_add), .s_first(s_first), .s_read(s_read), .s_beats(s_beats), .s_result(s_result),
+        .s_dense(s_dense), .pack_room(pack_room), .pack_idle(pack_idle), .pack_begins(pack_begins), .pack_moves(pack_moves),
         .s_copy(s_copy), .s_values(s_values), .s_meta(s_meta), .s_valid(s_valid), .s_ready(s_ready), .v_data(v_data),
         .v_last(v_last), .v_valid(v_valid), .v_ready(v_ready), .ring_left(ring_left), .ring_announce(ring_announce),
         .reserve(reserve), .reserve_beats(reserve_beats), .m_data(m_data), .m_keep(m_keep), .m_put(m_put), .m_end(m_end),
@@ -79,30 +88,32 @@ module proof (
     wire       takes  = s_valid && s_ready;
     wire       sums   = s_add || s_read;  // it goes over its words
     wire [2:0] beats  = {1'b0, s_values[4:3]} + {2'd0, |s_values[2:0]} + {s_values[5], 2'd0};
-    wire [2:0] needed = s_result && sums ? beats : 3'd0;
+    wire [2:0] needed = s_result && sums ? beats + {2'd0, s_dense} : 3'd0;
+    wire       mixes  = s_result && !s_dense && !pack_idle;
 
     reg        held = 1'b0;
-    reg [20:0] was;
+    reg [21:0] was;
     reg [2:0]  b_beats;                // of the packet that is worked on
     reg [7:0]  b_lanes;                // of its last beat
-    reg        b_sums, b_result, b_first, b_add;
+    reg        b_sums, b_result, b_dense, b_first, b_add;
     reg [2:0]  came;                   // beats of values
     always @(posedge clk) begin
         held <= s_valid && !s_ready && !rst;
-        was  <= {s_add, s_first, s_read, s_beats, s_result, s_copy, s_values, s_meta};
+        was  <= {s_add, s_first, s_read, s_beats, s_result, s_dense, s_copy, s_values, s_meta};
         if (v_valid && v_ready) came <= came + 3'd1;
         if (takes) begin
             b_beats  <= beats;
             b_lanes  <= s_values[2:0] == 3'd0 ? 8'hff : ~(8'hff << s_values[2:0]);
             b_sums   <= sums;
             b_result <= s_result;
+            b_dense  <= s_dense;
             b_first  <= s_first;
             b_add    <= s_add;
             came     <= 3'd0;
         end
     end
     always @* begin
-        if (held) assume (s_valid && was == {s_add, s_first, s_read, s_beats, s_result, s_copy, s_values, s_meta});
+        if (held) assume (s_valid && was == {s_add, s_first, s_read, s_beats, s_result, s_dense, s_copy, s_values, s_meta});
         assume (s_values <= 12'd32);
         if (sums) assume (s_values != 12'd0 && !(s_add && s_read));
         if (s_add) assume (s_beats);
@@ -202,12 +213,16 @@ module proof (
             assert (!m_overflow || p_word[4]);
         end
         assert (reserve == (takes && s_result));
-        if (reserve) assert (ring_announce && reserve_beats == needed && ring_left >= {2'd0, needed});
+        assert (pack_begins == (reserve && s_dense));
+        // a beat for it is four cycles on its way
+        assert (pack_moves == (move && pass && b_result && b_dense));
+        if (pack_moves) assert (pack_room);
+        if (reserve) assert (!mixes && ring_announce && reserve_beats == needed && ring_left >= {2'd0, needed});
     end
 
     // ---- it begins as soon as it may
 
-    wire may = s_valid && (!s_result || (ring_announce && ring_left >= {2'd0, needed}));
+    wire may = s_valid && !mixes && (!s_result || (ring_announce && ring_left >= {2'd0, needed}));
     moves #(.CYCLES(3)) begins (.clk(clk), .rst(rst), .wants(may && !run), .moves(takes));
 
     wire unused = &{1'b0, on, m_keep, end_at};

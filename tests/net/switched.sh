@@ -128,7 +128,7 @@ test_tree() {
 
 # The aggregator in Verilog: sums, and a training with the bits of the core's.
 test_engine() {
-    local engine
+    local engine format
     begin 4 --no-nic
     testbed_run 0 "$gradnic" switch -l 127.0.0.1 --engine rtl --mode shared --ps 127.0.0.1:1 2>&1 |
         grep -q -- '--engine rtl takes --mode partitioned alone' || fail "--mode shared is not refused"
@@ -142,21 +142,28 @@ test_engine() {
     good "int32 over lockstep"
     expect "packets sent again" "$(result '.resent_packets | floor')" -gt 0
     expect "values added" "$(counter 7900 core.values)" -gt 500000
-    ranks_start -b 4 -e 4 -n 1 -w 0 --timeout 5s --algorithm switch --switch "$switch" -p dense
+    ranks_start -b 4 -e 256K -f 256 -n 2 -w 0 --timeout 60s --json --algorithm switch --switch "$switch" -p dense --input "$grads" --in-place
+    good "dense over lockstep"
+    expect "bytes up, of 256 KiB" "$(result '.sent_bytes | floor')" -lt 125000
+    ranks_start -b 4 -e 4 -n 1 -w 0 --timeout 5s --algorithm switch --switch "$switch" -p lattice
     ranks_wait
-    grep -q 'adds int32 alone (--engine lockstep)' "$testbed_dir"/rank*.err || fail "dense is not refused: $(cat "$testbed_dir"/rank*.err)"
+    grep -q 'adds int32 and dense alone (--engine lockstep)' "$testbed_dir"/rank*.err || fail "lattice is not refused: $(cat "$testbed_dir"/rank*.err)"
 
     start_switch 0 7901 --engine rtl
     start_switch 0 7902
     ranks_command=(train --data "$data" --layers 3 --hidden 32 --steps 6 -q --json="$testbed_dir/train.json" -f)
-    for engine in 7900 7901 7902; do
-        ranks_start --algorithm switch --switch "$(testbed_address 0):$engine"
-        ranks_wait
-        ranks_good "training over the switch at port $engine"
-        jq -r .weights "$testbed_dir/train.json" >>"$testbed_dir/weights"
-        expect "values added at port $engine" "$(counter "$engine" core.values)" -gt 100000
+    for format in "" "-p dense"; do
+        : >"$testbed_dir/weights"
+        for engine in 7900 7901 7902; do
+            # shellcheck disable=SC2086 # an option and its value, or nothing
+            ranks_start --algorithm switch --switch "$(testbed_address 0):$engine" $format
+            ranks_wait
+            ranks_good "training over the switch at port $engine $format"
+            jq -r .weights "$testbed_dir/train.json" >>"$testbed_dir/weights"
+            expect "values added at port $engine" "$(counter "$engine" core.values)" -gt 100000
+        done
+        expect "different weights $format" "$(sort -u "$testbed_dir/weights" | wc -l)" -eq 1
     done
-    expect "different weights" "$(sort -u "$testbed_dir/weights" | wc -l)" -eq 1
 }
 
 test_nic() {

@@ -26,11 +26,14 @@ static sw_client slow_client(const running *r, const char *name, unsigned rank, 
 }
 
 /// `children` workers, each with so many values in a packet.
-static void sum_over(const gn_switchd_config *config, unsigned children, unsigned packet_values, bool nan)
+static void sum_over(const gn_switchd_config *config, gn_agg_format format, unsigned children, unsigned packet_values,
+                     bool nan)
 {
     const running r = start(config);
     for (unsigned i = 0; i < children; i++) {
         sw_client c = slow_client(&r, "sum", i, children);
+        c.join.format = (uint8_t)format;
+        c.join.bound_exp = format == GN_AGG_DENSE ? 10 : 0;
         c.join.packet_values = (uint16_t)packet_values;
         c.join.channels = 2;
         c.nan = nan;
@@ -43,10 +46,13 @@ static void sum_over(const gn_switchd_config *config, unsigned children, unsigne
 START_TEST(sums_are_right)
 {
     const gn_switchd_config rtl = with(&gn_switch_engine_rtl), lockstep = with(&gn_switch_engine_lockstep);
-    sum_over(&rtl, 4, 256, false);
-    sum_over(&lockstep, 4, 256, false);
-    sum_over(&lockstep, 8, 37, false);
-    sum_over(&lockstep, 1, 512, false);
+    for (unsigned i = 0; i < 2; i++) {
+        const gn_agg_format format = i ? GN_AGG_DENSE : GN_AGG_INT32;
+        sum_over(&rtl, format, 4, 256, false);
+        sum_over(&lockstep, format, 4, 256, false);
+        sum_over(&lockstep, format, 8, 37, false);
+        sum_over(&lockstep, format, 1, 512, false);
+    }
 }
 END_TEST
 
@@ -54,18 +60,20 @@ END_TEST
 START_TEST(values_without_integers)
 {
     const gn_switchd_config rtl = with(&gn_switch_engine_rtl), lockstep = with(&gn_switch_engine_lockstep);
-    sum_over(&rtl, 3, 64, true);
-    sum_over(&lockstep, 3, 64, true);
+    sum_over(&rtl, GN_AGG_INT32, 3, 64, true);
+    sum_over(&lockstep, GN_AGG_INT32, 3, 64, true);
+    sum_over(&rtl, GN_AGG_DENSE, 3, 64, true);
+    sum_over(&lockstep, GN_AGG_DENSE, 3, 64, true);
 }
 END_TEST
 
-static void bad_links(const gn_switch_engine *engine)
+static void bad_links(const gn_switch_engine *engine, gn_agg_format format)
 {
     gn_switchd_config config = with(engine);
     config.shards = 2;
     config.in = (gn_fault_config){.seed = 3, .loss = 0.02, .duplicate = 0.02, .reorder = 0.05, .reorder_ns = 2000000};
     config.out = (gn_fault_config){.seed = 4, .loss = 0.02, .duplicate = 0.02, .reorder = 0.05, .delay_ns = 200000};
-    sum_over(&config, 4, 64, false);
+    sum_over(&config, format, 4, 64, false);
     uint64_t resent = 0;
     for (unsigned i = 0; i < 4; i++) resent += ones[i].result.stats.resent;
     ck_assert_uint_gt(resent, 0);
@@ -73,8 +81,9 @@ static void bad_links(const gn_switch_engine *engine)
 
 START_TEST(bad_links_both_ways)
 {
-    bad_links(&gn_switch_engine_rtl);
-    bad_links(&gn_switch_engine_lockstep);
+    bad_links(&gn_switch_engine_rtl, GN_AGG_INT32);
+    bad_links(&gn_switch_engine_lockstep, GN_AGG_INT32);
+    bad_links(&gn_switch_engine_lockstep, GN_AGG_DENSE);
 }
 END_TEST
 
@@ -126,12 +135,12 @@ START_TEST(what_it_cannot_is_refused)
 {
     const gn_switchd_config config = with(&gn_switch_engine_rtl);
     const running r = start(&config);
-    sw_client c = slow_client(&r, "dense", 0, 2);
-    c.join.format = GN_AGG_DENSE;
+    sw_client c = slow_client(&r, "lattice", 0, 2);
+    c.join.format = GN_AGG_LATTICE;
     c.join.bound_exp = 10;
     launch(0, &c);
     await(0, 1);
-    says(0, "this switch adds int32 alone (--engine rtl)");
+    says(0, "this switch adds int32 and dense alone (--engine rtl)");
     c = slow_client(&r, "nine", 0, 9);
     launch(0, &c);
     await(0, 1);

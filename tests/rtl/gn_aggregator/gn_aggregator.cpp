@@ -2,9 +2,9 @@
 // gn_aggregator against libgradnic-switch: the same packets have the same actions, one by one. Each
 // result's frame is the one that the C core writes, and its checksums hold. After each packet the
 // copy of its slot is as the core has it. From time to time all copies and sums are compared.
-// Packets of workers that obey, late ones, early ones, foreign ones, wrong ones, of int32 and dense;
-// streams that are corrupt or have what is no integer; sums that leave int32; random gaps and
-// back-pressure. And the rate.
+// Packets of workers that obey, late ones, early ones, foreign ones, wrong ones, of int32 and
+// dense; streams that are corrupt or have what is no integer; sums that leave int32; random gaps
+// and back-pressure. And the rate.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -155,7 +155,7 @@ class Bench
     }
 
     bench::Random random_;
-    size_t verdicts[20] = {}, poisons = 0, frames_out = 0, frames_other = 0;
+    size_t verdicts[20] = {}, poisons = 0, frames_out = 0, frames_other = 0, sent_beats = 0;
     std::vector<Job> jobs_;
     bench::Stream<Vgn_aggregator> stream_;
 
@@ -224,8 +224,8 @@ class Bench
         return values;
     }
 
-    // Integers of up to so many bits, many of them 0: with 15 as a worker sends them, with more only a
-    // switch.
+    // Integers of up to so many bits, many of them 0: with 15 as a worker sends them, with more
+    // only a switch.
     std::vector<int32_t> of_dense(unsigned count, unsigned most)
     {
         std::vector<int32_t> values(count);
@@ -340,6 +340,7 @@ class Bench
         const unsigned port =
             noisy_ && random_.percent(2) ? static_cast<unsigned>(random_.below(65536)) : j.child[child].port;
         const bool bad = !lost && random_.percent(lossy_);
+        sent_beats += (frame.size() + 31) / 32;
         stream_.send(frame, (bad ? 0x10000u : 0u) | port);
         if (bad) bad_++;
         if (lost) others_++;
@@ -594,13 +595,14 @@ void rate(const bench::Options &o, bool dense, unsigned children, unsigned slots
     Bench b(o);
     b.noisy_ = false;
     Job &j = b.begin(children, slots, 0, dense);
-    const size_t packets = static_cast<size_t>(children) * chunks, in = 74 + 4 * values, beats = (in + 31) / 32;
+    const size_t packets = static_cast<size_t>(children) * chunks, groups = (values + 7) / 8;
     for (unsigned i = 0; i < chunks; i++) b.chunk(j, i % slots, values);
+    const size_t beats = (b.sent_beats + packets - 1) / packets;
     const uint64_t begin = b.stream_.cycle();
     b.stream_.run(packets);  // as many come out
     const uint64_t cycles = b.stream_.cycle() - begin;
     // A result takes 11 cycles, and five for each child, beside the beats.
-    const uint64_t wanted = std::max<size_t>({beats, 4, (11 + 5 * children + children - 1) / children});
+    const uint64_t wanted = std::max<size_t>({beats, groups, 4, (11 + 5 * children + children - 1) / children});
     b.settle();
     printf("%s, %u children, %3u values, %u slot%s: %.2f cycles a packet, %zu beats, %.2f values a cycle\n",
            dense ? "dense" : "int32", children, values, slots, slots == 1 ? "" : "s",
