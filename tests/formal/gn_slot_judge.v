@@ -11,7 +11,7 @@
 // sources: lib/gn_block_ram.v frame/gn_shim_check.v switch/gn_crc_step.v switch/gn_slot_judge.v
 // reduce: s/JOBS_LOG2  = 4/JOBS_LOG2  = 1/
 // reduce: s/SLOTS_LOG2 = 6/SLOTS_LOG2 = 1/
-// cut: copy_0 copy_1 step_8 step_4 shim_crc
+// cut: copy_0 copy_1 step_8 step_4 crc
 // expose: state_0 state_1 write write_state phase_reg b_log2 b_valid clearing_reg
 // mutant: switch/gn_slot_judge.v s/write_state = wipe/write_state = clearing_reg/
 // mutant: switch/gn_slot_judge.v s/again \? \(mine\[AT_WHOLE\]/c_same ? (mine[AT_WHOLE]/
@@ -19,7 +19,7 @@
 // mutant: switch/gn_slot_judge.v s/whole    = seen ==/whole    = (seen | 8'd1) ==/
 // mutant: switch/gn_slot_judge.v s/mine\[AT_WHOLE\] : c_one_before/1'b1 : c_one_before/
 // mutant: switch/gn_slot_judge.v s/other\[AT_WHOLE\] \&\& other/other/
-// mutant: switch/gn_slot_judge.v s/ \|\| b_flags\[HALVES\];/;/
+// mutant: switch/gn_slot_judge.v s/ \|\| b_flags\[HALVES\] / /
 // mutant: switch/gn_slot_judge.v s/b_flags\[FLOAT\] \? DONE_SOFTWARE :/1'b0 ? DONE_SOFTWARE :/
 // mutant: switch/gn_slot_judge.v s/\(b_bitmap\[7:0\] - 8.d1\)/8'd0/
 // mutant: switch/gn_slot_judge.v s/ \&\& !corrupt \&\&/ \&\&/
