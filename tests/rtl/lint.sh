@@ -21,7 +21,7 @@ trap '[ -z "$yosys" ] || kill "$yosys" 2>/dev/null || true; rm -rf "$dir"' EXIT
     done
     echo "endmodule"
 } >"$dir/everything.v"
-yosys -p "read_verilog -defer lib/*.v codec/*.v frame/*.v nic/*.v switch/*.v wrap/*.v corundum/*.v opennic/*.v $dir/everything.v; hierarchy -check -top everything; proc; check -assert" \
+yosys -p "read_verilog -Icodec -Inic -Iswitch -defer lib/*.v codec/*.v frame/*.v nic/*.v switch/*.v wrap/*.v corundum/*.v opennic/*.v $dir/everything.v; hierarchy -check -top everything; proc; check -assert" \
     >"$dir/yosys.log" 2>&1 &
 yosys=$!
 
