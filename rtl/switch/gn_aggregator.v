@@ -220,7 +220,7 @@ module gn_aggregator #(
     // ---- judged
 
     localparam META   = 64 + JOBS_LOG2 + SLOTS_LOG2 + STATE;  // what gn_slot_add has no use for
-    localparam ANSWER = META + 4;
+    localparam ANSWER = META + 2*BEATS_LOG2 + 6;
 
     wire [4:0]            j_verdict;
     wire                  j_add, j_first, j_read, j_beats, j_dense, j_version, j_valid, judge_room, unused_judge_idle;
@@ -233,6 +233,7 @@ module gn_aggregator #(
     wire [STATE-1:0]      j_state;
 
     wire                  o_add, o_first, o_read, o_beats, o_valid, o_ready;
+    wire [BEATS_LOG2:0]   o_words, o_needed;
     wire [META-1:0]       o_meta;
 
     gn_slot_judge #(.JOBS_LOG2(JOBS_LOG2), .SLOTS_LOG2(SLOTS_LOG2)) judge (
@@ -245,11 +246,29 @@ module gn_aggregator #(
 
     gn_credit_counter #(.CREDITS(9), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(judge_room), .idle(unused_judge_idle), .take({2'd0, h_valid && h_ready}), .give({2'd0, o_valid && o_ready}));
+    // The beats of its values, and the room that a result of them needs, a cycle ahead. Packed, sums
+    // of 32 bits take 134 bytes for 128: up to a sixteenth and a beat more.
+    wire [11:0] j_values = j_state[AT_VALUES +: 12];
+    wire [11:0] j_words  = {3'd0, j_values[11:3]} + {11'd0, |j_values[2:0]};
+    reg  [11:0] k_words;
+    reg         k_dense;
+    reg  [META+3:0] k_answer;
+    reg         k_valid = 1'b0;
+    wire [12:0] k_sum    = {k_words, 1'b1} + {4'd0, k_words[11:4] & {8{k_dense}}, k_dense};  // the lowest bits carry
+    wire [11:0] k_needed = k_sum[12:1];
+    wire        unused_k = &{1'b0, k_words, k_needed, k_sum[0]};
+
+    always @(posedge clk) begin
+        k_answer <= {j_add, j_first, j_read, j_beats, j_dense, j_verdict, j_index, j_child, j_last_child, j_slot, j_version, j_job,
+                     j_gen, j_level, j_slot_field, j_state};
+        k_words  <= j_words;
+        k_dense  <= j_dense;
+        k_valid  <= j_valid && !rst;
+    end
+
     gn_credit_fifo #(.WIDTH(ANSWER), .LOG2(3)) answers (
-        .clk(clk), .rst(rst), .s_valid(j_valid),
-        .s_data({j_add, j_first, j_read, j_beats, j_dense, j_verdict, j_index, j_child, j_last_child, j_slot, j_version, j_job, j_gen,
-                 j_level, j_slot_field, j_state}),
-        .m_data({o_add, o_first, o_read, o_beats, o_meta}), .m_valid(o_valid), .m_ready(o_ready));
+        .clk(clk), .rst(rst), .s_valid(k_valid), .s_data({k_words[BEATS_LOG2:0], k_needed[BEATS_LOG2:0], k_answer}),
+        .m_data({o_words, o_needed, o_add, o_first, o_read, o_beats, o_meta}), .m_valid(o_valid), .m_ready(o_ready));
 
     wire [4:0]            o_verdict;
     wire [JOBS_LOG2-1:0]  unused_o_index;
@@ -276,7 +295,7 @@ module gn_aggregator #(
     gn_slot_add #(.SLOTS_LOG2(SLOTS_LOG2), .BEATS_LOG2(BEATS_LOG2), .META_WIDTH(META)) add (
         .clk(clk), .rst(rst), .s_add(o_add), .s_first(o_first), .s_read(o_read), .s_beats(o_beats),
         .s_result(o_verdict == DONE_WHOLE || o_verdict == DONE_REPEATED), .s_dense(o_dense), .s_copy({o_slot, o_version}),
-        .s_values(o_state[AT_VALUES +: 12]), .s_meta(o_meta), .s_valid(o_valid), .s_ready(o_ready),
+        .s_values(o_state[AT_VALUES +: 12]), .s_words(o_words), .s_needed(o_needed), .s_meta(o_meta), .s_valid(o_valid), .s_ready(o_ready),
         .v_data(v_data), .v_last(v_last), .v_valid(v_valid), .v_ready(v_ready),
         .ring_left(ring_left), .ring_announce(ring_announce), .reserve(reserve), .reserve_beats(reserve_beats),
         .pack_room(pack_room), .pack_idle(pack_idle), .pack_begins(pack_begins), .pack_moves(pack_moves),

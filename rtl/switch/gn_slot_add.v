@@ -25,7 +25,9 @@ module gn_slot_add #(
     input  wire                  s_result,   // a packet will leave because of it
     input  wire                  s_dense,    // its sums are packed (gn_sum_pack)
     input  wire [SLOTS_LOG2:0]   s_copy,     // slot, version
-    input  wire [11:0]           s_values,   // of the copy
+    input  wire [11:0]           s_values,   // of the copy,
+    input  wire [BEATS_LOG2:0]   s_words,    // in so many beats,
+    input  wire [BEATS_LOG2:0]   s_needed,   // and room in the ring for a result of them
     input  wire [META_WIDTH-1:0] s_meta,
     input  wire                  s_valid,
     output wire                  s_ready,
@@ -65,15 +67,10 @@ module gn_slot_add #(
     reg [7:0]            last_lanes_reg;
     reg [1:0]            gap_reg = 2'd0;
 
-    wire [11:0]         beats   = {3'd0, s_values[11:3]} + {11'd0, |s_values[2:0]};
-    wire [11:0]         beats_1 = beats - 12'd1;
-    // packed, sums of 32 bits take 134 bytes for 128, so up to a sixteenth and a beat more
-    wire [11:0]         packed_ = beats + (s_dense ? {4'd0, beats[11:4]} + 12'd1 : 12'd0);
-    wire [BEATS_LOG2:0] needed  = packed_[BEATS_LOG2:0];
     // a result without sums needs no room in the ring
     wire                has_sums = s_add || s_read;
-    wire                room    = !s_result || (ring_announce && (s_dense || pack_idle) && (!has_sums || ring_left >= {2'd0, needed}));
-    wire                unused_beats = &{1'b0, beats, beats_1, packed_};
+    wire                room    = !s_result || (ring_announce && (s_dense || pack_idle) && (!has_sums || ring_left >= {2'd0, s_needed}));
+    wire                unused_values = &{1'b0, s_values[11:3], s_words};
     wire                takes   = skip_reg || add_reg;                       // beats come
     wire                move    = run_reg && (!takes || v_valid) && (!packs_reg || skip_reg || pack_room);
     wire                at_last = number_reg == last_number_reg;
@@ -83,7 +80,7 @@ module gn_slot_add #(
     assign s_ready       = room && gap_reg == 2'd0 && (!run_reg || ending);
     assign v_ready       = move && takes;
     assign reserve       = start && s_result;
-    assign reserve_beats = has_sums ? needed : {BEATS_LOG2+1{1'b0}};
+    assign reserve_beats = has_sums ? s_needed : {BEATS_LOG2+1{1'b0}};
 
     assign pack_begins   = reserve && s_dense;
     assign pack_moves    = move && packs_reg && !skip_reg;
@@ -109,7 +106,7 @@ module gn_slot_add #(
             packs_reg       <= s_result && s_dense && has_sums;
             copy_reg        <= s_copy;
             number_reg      <= {BEATS_LOG2{1'b0}};
-            last_number_reg <= beats_1[BEATS_LOG2-1:0];
+            last_number_reg <= s_words[BEATS_LOG2-1:0] - 1'b1;
             last_lanes_reg  <= s_values[2:0] == 3'd0 ? 8'hff : ~(8'hff << s_values[2:0]);
             gap_reg         <= 2'd3;
         end

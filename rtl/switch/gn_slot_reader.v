@@ -22,7 +22,7 @@ module gn_slot_reader #(
     // room, for gn_slot_add: what is reserved and not used is given back at the result's end
     output wire [BEATS_LOG2+2:0] ring_left,
     output wire                  ring_announce,
-    input  wire                  reserve,
+    input  wire                  reserve,        // at most every four cycles
     input  wire [BEATS_LOG2:0]   reserve_beats,
 
     // A result's beats, as gn_slot_add gives them, and with the last one (or alone) what it is.
@@ -95,6 +95,8 @@ module gn_slot_reader #(
     reg  [RING_LOG2:0]   left_reg  = {1'b1, {RING_LOG2{1'b0}}};
     reg  [BEATS_LOG2:0]  open_reg  = {BEATS_LOG2+1{1'b0}};  // beats of the open result
     reg  [BEATS_LOG2:0]  back_reg  = {BEATS_LOG2+1{1'b0}};  // reserved for one, and not used
+    reg  [BEATS_LOG2:0]  taken_reg = {BEATS_LOG2+1{1'b0}};  // reserved
+    reg  [RING_LOG2:0]   change_reg = {RING_LOG2+1{1'b0}};
 
     wire [BEATS_LOG2:0]  open   = open_reg + {{BEATS_LOG2{1'b0}}, s_put};
     wire                 forget = s_end && s_summed && s_poison;
@@ -109,12 +111,17 @@ module gn_slot_reader #(
         if (s_end) start_reg <= write_next;
         open_reg  <= s_end ? {BEATS_LOG2+1{1'b0}} : open;
         back_reg  <= !s_end ? {BEATS_LOG2+1{1'b0}} : forget ? reserved : reserved - open;
-        left_reg  <= (left_reg + {2'd0, freed}) + ({2'd0, back_reg} - {2'd0, reserve ? reserve_beats : {BEATS_LOG2+1{1'b0}}});
+        // seen three cycles later: nobody reserves sooner again than after four
+        taken_reg  <= reserve ? reserve_beats : {BEATS_LOG2+1{1'b0}};
+        change_reg <= {2'd0, freed} + {2'd0, back_reg} - {2'd0, taken_reg};
+        left_reg   <= left_reg + change_reg;
         if (rst) begin
             write_reg <= {RING_LOG2{1'b0}};
             start_reg <= {RING_LOG2{1'b0}};
             open_reg  <= {BEATS_LOG2+1{1'b0}};
             back_reg  <= {BEATS_LOG2+1{1'b0}};
+            taken_reg <= {BEATS_LOG2+1{1'b0}};
+            change_reg <= {RING_LOG2+1{1'b0}};
             left_reg  <= {1'b1, {RING_LOG2{1'b0}}};
         end
     end

@@ -37,7 +37,7 @@
 // mutant: switch/gn_slot_add.v s/!has_sums \|\| ring_left/ring_left/
 // mutant: switch/gn_slot_add.v s/\(s_dense \|\| pack_idle\)/1'b1/
 // mutant: switch/gn_slot_add.v s/skip_reg \|\| pack_room/1'b1/
-// mutant: switch/gn_slot_add.v s/\+ 12.d1 : 12.d0/+ 12'd0 : 12'd0/
+// mutant: switch/gn_slot_add.v s/ring_left >= .2.d0, s_needed./ring_left >= {2'd0, s_words}/
 `default_nettype none
 
 module proof (
@@ -73,7 +73,7 @@ module proof (
     gn_slot_add dut (
         .clk(clk), .rst(rst), .s_add(s_add), .s_first(s_first), .s_read(s_read), .s_beats(s_beats), .s_result(s_result),
         .s_dense(s_dense), .pack_room(pack_room), .pack_idle(pack_idle), .pack_begins(pack_begins), .pack_moves(pack_moves),
-        .s_copy(s_copy), .s_values(s_values), .s_meta(s_meta), .s_valid(s_valid), .s_ready(s_ready), .v_data(v_data),
+        .s_copy(s_copy), .s_values(s_values), .s_words(beats), .s_needed(beats + {2'd0, s_dense}), .s_meta(s_meta), .s_valid(s_valid), .s_ready(s_ready), .v_data(v_data),
         .v_last(v_last), .v_valid(v_valid), .v_ready(v_ready), .ring_left(ring_left), .ring_announce(ring_announce),
         .reserve(reserve), .reserve_beats(reserve_beats), .m_data(m_data), .m_keep(m_keep), .m_put(m_put), .m_end(m_end),
         .m_summed(m_summed), .m_overflow(m_overflow), .m_meta(m_meta), .\address_0 (address_0), .\address_3 (address_3),

@@ -32,7 +32,7 @@ async def registers(dut):
     assert await bench.read(ID) == 0x474E4943
     await bench.registers.write(0x108, (8).to_bytes(4, "little"))
     assert await bench.read(0x108) == 8
-    assert int((await bench.registers.read(0x020, 4)).resp) == 2  # SLVERR comes through
+    assert int((await bench.registers.read(0x030, 4)).resp) == 2  # SLVERR of no register comes through
 
 
 @cocotb.test()
