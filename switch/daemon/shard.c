@@ -155,9 +155,10 @@ static void receive(gn_shard *shard, gn_channel *channel)
 /// Sends what is due without anything coming in. @return nanoseconds until there is more
 static uint64_t release(gn_shard *shard)
 {
-    const uint64_t in = gn_fault_release(shard->in, &(gn_fault_sink){link_in, shard}, shard->now),
-                   out = gn_shard_release_out(shard);
+    const uint64_t in = gn_fault_release(shard->in, &(gn_fault_sink){link_in, shard}, shard->now);
     const uint64_t ps = gn_ps_channels_send(shard);
+    // last: what the others have sent may wait on the bad link out
+    const uint64_t out = gn_shard_release_out(shard);
     gn_outbox_flush(shard->box);
     const uint64_t link = in < out ? in : out;
     return link < ps ? link : ps;

@@ -130,6 +130,30 @@ START_TEST(jobs_share_slots)
 }
 END_TEST
 
+/// A server's answers wait on its link, and nothing comes in that would wake it.
+START_TEST(answers_leave_a_slow_link_in_time)
+{
+    enum { CHUNKS = 40, VALUES = 64 };
+    gn_switchd_config server = plain_switch;
+    server.role = GN_SWITCHD_PS;
+    server.out = (gn_fault_config){.seed = 7, .delay_ns = 2000000};
+    const running ps = start(&server);
+    const gn_switchd_config config = sharing(&ps, GN_SHARED, 16, 1024);
+    const running r = start(&config);
+    sw_client c = client_of(r.port, "slow", 0, 1);
+    c.count = CHUNKS * VALUES;
+    c.rounds = 1;
+    c.join.packet_values = VALUES;
+    c.join.slots = 1;
+    launch(0, &c);
+    all_good(0, 1);
+    // Otherwise only a worker that asks again would wake it. A busy machine may be late a few times.
+    ck_assert_uint_lt(ones[0].result.stats.resent, CHUNKS / 4);
+    stop(&r);
+    stop(&ps);
+}
+END_TEST
+
 START_TEST(marks_of_queues_come_down)
 {
     const running r = start(&plain_switch);
@@ -407,8 +431,8 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("switchd", sums_are_right, channels_go_to_all_shards, bad_links_both_ways, one_worker_alone,
-                     leaves_and_a_root, a_tree_in_halves, jobs_share_slots, marks_of_queues_come_down,
-                     quiet_links_mark_nothing, right_packets_in_floods_change_no_other_sum, datagrams_one_by_one,
-                     values_without_integers, a_switch_in_the_middle, a_root_that_shares_its_slots,
-                     leaves_that_share_their_slots, trees_that_cannot_be);
+                     leaves_and_a_root, a_tree_in_halves, jobs_share_slots, answers_leave_a_slow_link_in_time,
+                     marks_of_queues_come_down, quiet_links_mark_nothing, right_packets_in_floods_change_no_other_sum,
+                     datagrams_one_by_one, values_without_integers, a_switch_in_the_middle,
+                     a_root_that_shares_its_slots, leaves_that_share_their_slots, trees_that_cannot_be);
 }
