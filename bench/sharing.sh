@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What it gains that jobs share a switch's slots: real switches with little memory in each of their
 # modes, one to three jobs of two workers, vectors of several sizes, on emulated links. For `gradnic
-# figures dsa-sharing`. The link behind the switch has a delay, so a few slots do not fill it.
+# figures dsa-sharing`. The switch delays what comes and goes, so a few slots do not fill a link.
 #
 #   bench/sharing.sh RESULT.json [BUILD]      needs root; five minutes
 #       RATE=100mbit DELAY=4ms SLOTS=64 ITERATIONS=5 PREFIX=gnshr
@@ -33,7 +33,7 @@ for mode in partitioned shared preemptive; do
         options+=(--windows $((8 * slots)) --quota $((2 * slots)) --ps "$server:7777")
     fi
     for jobs in 1 2 3; do
-        [ "$mode" = partitioned ] || daemon 7 ps --role ps -l "$server" --slots $((8 * slots)) --delay "$delay"
+        [ "$mode" = partitioned ] || daemon 7 ps --role ps -l "$server" --slots $((8 * slots))
         daemon 0 switch -l "$root_address" "${options[@]}"
         for ((job = 0; job < jobs; job++)); do ranks $((1 + 2 * job)) 2 "$root_address"; done
         done_with "$mode $jobs"

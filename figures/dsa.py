@@ -3,6 +3,7 @@
 import random
 
 import dsa_daemons
+import dsa_sharing
 from model import SIMULATED, Figure, Plot, Result, over_seeds
 
 MODES = {"switchml": "SwitchML", "atp": "ATP", "dsa": "DSA", "always": "always", "alternately": "every other time"}
@@ -237,6 +238,7 @@ FIGURES = [
     dsa_daemons.FIG5,
     Figure("dsa-fig6", "Fig. 6", "throughput over tensor size", SIMULATED, fig6),
     Figure("dsa-fig7", "Fig. 7", "throughput over jobs", SIMULATED, fig7),
+    dsa_sharing.FIGURE,
     Figure("dsa-fig8", "Fig. 8", "completion time over jobs", SIMULATED, fig8),
     Figure("dsa-fig9", "Fig. 9", "completion time over workers", SIMULATED, fig9),
     Figure("dsa-fig10", "Fig. 10", "utilisation", SIMULATED, fig10),

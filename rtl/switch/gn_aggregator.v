@@ -246,15 +246,15 @@ module gn_aggregator #(
 
     gn_credit_counter #(.CREDITS(9), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(judge_room), .idle(unused_judge_idle), .take({2'd0, h_valid && h_ready}), .give({2'd0, o_valid && o_ready}));
-    // The beats of its values, and the room that a result of them needs, a cycle ahead. Packed, sums
-    // of 32 bits take 134 bytes for 128: up to a sixteenth and a beat more.
+    // The beats of its values, and the room that a result of them needs, a cycle ahead. Packed,
+    // sums of 32 bits take 134 bytes for 128: up to a sixteenth and a beat more.
     wire [11:0] j_values = j_state[AT_VALUES +: 12];
     wire [11:0] j_words  = {3'd0, j_values[11:3]} + {11'd0, |j_values[2:0]};
     reg  [11:0] k_words;
     reg         k_dense;
     reg  [META+3:0] k_answer;
     reg         k_valid = 1'b0;
-    wire [12:0] k_sum    = {k_words, 1'b1} + {4'd0, k_words[11:4] & {8{k_dense}}, k_dense};  // the lowest bits carry
+    wire [12:0] k_sum    = {k_words, 1'b1} + {4'd0, k_words[11:4] & {8{k_dense}}, k_dense};  // bit 0 carries
     wire [11:0] k_needed = k_sum[12:1];
     wire        unused_k = &{1'b0, k_words, k_needed, k_sum[0]};
 

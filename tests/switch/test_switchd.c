@@ -147,7 +147,8 @@ START_TEST(answers_leave_a_slow_link_in_time)
     c.join.slots = 1;
     launch(0, &c);
     all_good(0, 1);
-    // Otherwise only a worker that asks again would wake it. A busy machine may be late a few times.
+    // Otherwise only a worker that asks again would wake it. A busy machine may be late a few
+    // times.
     ck_assert_uint_lt(ones[0].result.stats.resent, CHUNKS / 4);
     stop(&r);
     stop(&ps);
