@@ -64,6 +64,15 @@ for _ in $(seq 200); do
 done
 json nic bench nic "$host" --port 7850 -i "$grads" -t 0.05
 json trip bench nic "$host" --port 7850 --round-trip 64 -n 3
+# One that takes the connection and goes is named, with what happened.
+"$PYTHON" -c 'import socket, sys
+with socket.create_server((sys.argv[1], 7853)) as one:
+    print("ready", flush=True)
+    one.settimeout(10)
+    one.accept()[0].close()' "$host" >hangs_up &
+until_holds "no far end" test -s hangs_up
+! "$GRADNIC" bench nic "$host" --port 7852 --round-trip 64 -n 3 2>said || fail "a round trip to nobody"
+grep -E 'closed the connection|reset by peer|Broken pipe' said >/dev/null || fail "$(cat said)"
 "$GRADNIC" bench nic "$host" -p 7850 -f "$grads" -t 50ms >line 2>err # old names
 grep -q '/s$' line || fail "nothing was sent: $(cat line err)"
 [ "$(wc -l <err)" -eq 2 ] || fail "not one note for each old name: $(cat err)"

@@ -45,6 +45,16 @@ static int connect_to(const gn_bench_nic *b, uint16_t port)
     return -1;
 }
 
+/// Why the last transfer has ended, in words.
+static const char *why_ended(void)
+{
+    static char text[64];
+    if (!errno) return "it has closed the connection";
+    if (errno != EAGAIN) return strerror(errno);
+    snprintf(text, sizeof text, "nothing has moved for %d s", GN_BENCH_NIC_DEADLINE_S);
+    return text;
+}
+
 static bool send_all(int fd, const void *bytes, size_t length)
 {
     for (const char *at = bytes; length;) {
@@ -60,6 +70,7 @@ static bool receive_all(int fd, char *bytes, size_t length)
 {
     while (length) {
         const ssize_t got = recv(fd, bytes, length, 0);
+        if (!got) errno = 0;
         if (got <= 0) return false;
         bytes += got;
         length -= (size_t)got;
@@ -73,9 +84,13 @@ static json_t *read_verdict(int fd)
     char text[512];
     size_t length = 0;
     ssize_t got;
+    errno = 0;
     while (length + 1 < sizeof text && (got = recv(fd, text + length, sizeof text - 1 - length, 0)) > 0)
         length += (size_t)got;
-    return json_loadb(text, length, 0, NULL);
+    const int reason = errno;
+    json_t *verdict = json_loadb(text, length, 0, NULL);
+    errno = reason;
+    return verdict;
 }
 
 static int report(gn_bench_nic *b, json_t *result, const char *line)
@@ -92,9 +107,13 @@ static int finish_flow(gn_bench_nic *b, int fd, uint64_t sent, double started)
     char line[160];
     shutdown(fd, SHUT_WR);
     json_t *verdict = read_verdict(fd);
+    if (!verdict) {
+        gn_cli_error(b->program, "%s: does not say what it has got: %s", b->host, why_ended());
+        return GN_EXIT_FAILED;
+    }
     const double seconds = now() - started, gbit = (double)sent * 8e-9 / seconds;
     const uint64_t received = (uint64_t)json_integer_value(json_object_get(verdict, "bytes"));
-    if (!verdict || received != sent || json_is_true(json_object_get(verdict, "wrong"))) {
+    if (received != sent || json_is_true(json_object_get(verdict, "wrong"))) {
         gn_cli_error(b->program, "sent %llu bytes; the far end got %llu, largest error %g", (unsigned long long)sent,
                      (unsigned long long)received, json_number_value(json_object_get(verdict, "max_error")));
         json_decref(verdict);
@@ -118,7 +137,7 @@ static int run_flow(gn_bench_nic *b)
         const size_t at = sent % bytes, rest = bytes - at,
                      chunk = rest < GN_BENCH_NIC_CHUNK ? rest : GN_BENCH_NIC_CHUNK;
         if (!send_all(fd, (const char *)b->values + at, chunk)) {
-            gn_cli_error(b->program, "%s: %s after %llu bytes", b->host, strerror(errno), (unsigned long long)sent);
+            gn_cli_error(b->program, "%s: %s after %llu bytes", b->host, why_ended(), (unsigned long long)sent);
             goto done;
         }
         sent += chunk;
@@ -151,7 +170,7 @@ static int run_round_trips(gn_bench_nic *b)
         took[i] = (now() - started) * 1e6;
     }
     if (!well) {
-        gn_cli_error(b->program, "%s: the connection ended: %s", b->host, strerror(errno));
+        gn_cli_error(b->program, "%s: %s", b->host, why_ended());
         goto done;
     }
     qsort(took, b->count, sizeof *took, compare_times);
