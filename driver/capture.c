@@ -10,6 +10,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -143,6 +144,8 @@ static int open_existing(const char *path, bool force, gn_error *error)
         gn_fail(error, GN_IO, "%s: is a symbolic link, and captures do not follow one", path);
     } else if (there.st_dev != opened.st_dev || there.st_ino != opened.st_ino) {
         gn_fail(error, GN_IO, "%s: was exchanged while it was opened", path);
+    } else if (flock(fd, LOCK_EX | LOCK_NB)) {
+        gn_fail(error, GN_IO, "%s: another capture writes to it; give each a file of its own", path);
     } else if (ftruncate(fd, 0)) {
         gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     } else {
@@ -156,7 +159,10 @@ static int open_path(const char *path, bool force, gn_error *error)
 {
     if (!strcmp(path, "-")) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (fd >= 0) return fd;
+    if (fd >= 0) {
+        (void)flock(fd, LOCK_EX | LOCK_NB);  // who overwrites files looks whether one is in use
+        return fd;
+    }
     if (errno == EEXIST) return open_existing(path, force, error);
     gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     return -1;

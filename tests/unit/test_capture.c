@@ -121,6 +121,23 @@ START_TEST(force_overwrites)
 }
 END_TEST
 
+// Both directions of a NIC, or two NICs.
+START_TEST(a_file_has_one_capture)
+{
+    char wanted[256];
+    for (unsigned i = 0; i < 2; i++) {  // a new file, and one that is overwritten
+        gn_capture *capture = gn_capture_open(path, true, &error);
+        ck_assert_msg(capture != NULL, "%s", error.text);
+        gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+        snprintf(wanted, sizeof wanted, "%s: another capture writes to it; give each a file of its own", path);
+        ck_assert(!gn_capture_open(path, true, &error));
+        ck_assert_str_eq(error.text, wanted);
+        ck_assert_int_eq(gn_capture_close(capture), GN_OK);
+        ck_assert_uint_eq(whole_packets(path, LENGTH), 1);
+    }
+}
+END_TEST
+
 // Somebody reads while the NIC runs.
 START_TEST(a_fifo_gets_packets_at_once)
 {
@@ -248,6 +265,7 @@ int main(void)
     tcase_add_test(all, all_lengths);
     tcase_add_test(all, what_is_there_stays);
     tcase_add_test(all, force_overwrites);
+    tcase_add_test(all, a_file_has_one_capture);
     tcase_add_test(all, a_fifo_gets_packets_at_once);
     tcase_add_test(all, a_fifo_without_a_reader);
     tcase_add_test(all, a_reader_that_stands_still);
