@@ -29,7 +29,6 @@ running start(const gn_switchd_config *config)
     running r = {0};
     ck_assert_int_eq(pipe(ends), 0);
     r.pid = fork();
-    ck_assert_int_ge(r.pid, 0);
     if (!r.pid) {
         gn_switchd *daemon;
         gn_error error;
@@ -48,6 +47,7 @@ running start(const gn_switchd_config *config)
         gn_switchd_close(daemon);
         _exit(status ? 1 : 0);
     }
+    ck_assert_int_gt(r.pid, 0);
     close(ends[1]);
     ck_assert_int_eq(read(ends[0], &r.port, sizeof r.port), sizeof r.port);
     close(ends[0]);
