@@ -283,3 +283,40 @@ gn_status gn_policy_remove(const gn_policy *policy)
 {
     return change_policy(RTM_DELRULE, 0, policy);
 }
+
+/// A table whose routes are counted.
+typedef struct table_search {
+    unsigned wanted;
+    size_t routes;
+} table_search;
+
+static int take_table(const struct nlattr *attribute, void *context)
+{
+    if (mnl_attr_get_type(attribute) == RTA_TABLE) *(unsigned *)context = mnl_attr_get_u32(attribute);
+    return MNL_CB_OK;
+}
+
+static int count_route(const struct nlmsghdr *header, void *context)
+{
+    table_search *search = context;
+    unsigned table = 0;
+    if (mnl_attr_parse(header, sizeof(struct rtmsg), take_table, &table) < 0) return MNL_CB_ERROR;
+    search->routes += table == search->wanted;
+    return MNL_CB_OK;
+}
+
+/// False, too, where the kernel does not say it.
+static bool is_empty(int version, unsigned table)
+{
+    char buffer[MESSAGE_BYTES];
+    table_search search = {.wanted = table};
+    struct nlmsghdr *header = begin(buffer, RTM_GETROUTE, NLM_F_DUMP);
+    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->rtm_family = (uint8_t)family_of(version);
+    return !transact(header, count_route, &search) && !search.routes;
+}
+
+bool gn_policy_is_idle(const gn_policy *policy)
+{
+    return is_empty(policy->version, policy->table) && (policy->mark || has_dscp(policy));
+}

@@ -58,5 +58,8 @@ typedef struct gn_policy {
 /// errno: EEXIST; EPROTONOSUPPORT where the kernel has no rules by DSCP (Linux before 6.12).
 gn_status gn_policy_add(const gn_policy *policy);
 gn_status gn_policy_remove(const gn_policy *policy);
+/// Whether a rule that exists already does nothing: its table has no routes. A NIC that was killed
+/// leaves such a rule.
+bool gn_policy_is_idle(const gn_policy *policy);
 
 #endif

@@ -71,15 +71,28 @@ static gn_policy policy_at(const gn_steer *steer, size_t index)
                        .mark = steer->config.mode == GN_STEER_MARK ? steer->config.mark : 0};
 }
 
+/// Whether a rule that exists already is one of a NIC that was killed. Its device is gone, and with
+/// it all routes of the table. A NIC that runs has routes there.
+static bool adopt(gn_steer *steer, const gn_policy *policy)
+{
+    if (errno != EEXIST || !gn_policy_is_idle(policy)) return false;
+    steer->adopted |= UINT32_C(1) << steer->policies;
+    return true;
+}
+
 static gn_status add_policies(gn_steer *steer, gn_error *error)
 {
+    _Static_assert(2 * GN_RULES_MAX <= 32, "each policy has a bit");
     for (const size_t count = policy_count(steer); steer->policies < count; steer->policies++) {
         const gn_policy policy = policy_at(steer, steer->policies);
         if (!gn_policy_add(&policy)) continue;
+        const int reason = errno;
+        if (adopt(steer, &policy)) continue;
+        errno = reason;
         if (errno == EEXIST)
             return gn_fail(error, GN_INVALID,
-                           "a policy rule for table %u exists already: does another NIC steer? (--table chooses "
-                           "another table)",
+                           "a policy rule for table %u exists already, and the table has routes: does another NIC "
+                           "steer? (--table chooses another table)",
                            policy.table);
         if (errno == EPROTONOSUPPORT)
             return gn_fail(
@@ -93,12 +106,21 @@ static gn_status add_policies(gn_steer *steer, gn_error *error)
     return GN_OK;
 }
 
-static void remove_policies(gn_steer *steer)
+/// All but those of the mask `kept`.
+static void remove_policies(gn_steer *steer, uint32_t kept)
 {
     while (steer->policies) {
         const gn_policy policy = policy_at(steer, --steer->policies);
-        (void)gn_policy_remove(&policy);
+        if (!(kept >> steer->policies & 1)) (void)gn_policy_remove(&policy);
     }
+}
+
+static void close_but(gn_steer *steer, uint32_t kept)
+{
+    if (!steer->index) return;
+    remove_policies(steer, kept);
+    remove_routes(steer);
+    steer->index = 0;
 }
 
 static void collect_tos(gn_steer *steer, const gn_rule *rules, size_t count)
@@ -125,14 +147,11 @@ gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned
     if (add_routes(steer, error)) goto failed;
     return GN_OK;
 failed:
-    gn_steer_close(steer);
+    close_but(steer, steer->adopted);  // it may be of a NIC that has started a moment ago
     return error->status;
 }
 
 void gn_steer_close(gn_steer *steer)
 {
-    if (!steer->index) return;
-    remove_policies(steer);
-    remove_routes(steer);
-    steer->index = 0;
+    close_but(steer, 0);
 }

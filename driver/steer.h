@@ -28,10 +28,12 @@ typedef struct gn_steer {
     const gn_peers *peers;
     uint8_t tos[GN_RULES_MAX];
     size_t tos_count;
-    size_t policies;  ///< that have been added
+    size_t policies;   ///< that are there now
+    uint32_t adopted;  ///< bit i: policy i had been left behind
 } gn_steer;
 
-/// Adds routes and policy rules for all peers. On failure nothing remains.
+/// Adds routes and policy rules for all peers. A rule that a killed NIC has left is taken over. On
+/// failure everything is as before.
 gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,
                         const gn_rule *rules, size_t rule_count, gn_error *error);
 /// Removes them again.

@@ -30,6 +30,8 @@ static gn_status attach(gn_tun *tun, const gn_tun_config *config, gn_error *erro
     if (strlen(config->name) >= sizeof request.ifr_name)
         return gn_fail(error, GN_INVALID, "device name '%.40s' is longer than 15 bytes", config->name);
     memcpy(request.ifr_name, config->name, strlen(config->name) + 1);
+    // A device that is there already is somebody's: it would keep our addresses and routes.
+    if (!config->existing) request.ifr_flags = (short)(request.ifr_flags | IFF_TUN_EXCL);
     if (config->existing && !if_nametoindex(config->name))
         return gn_fail(error, GN_INVALID,
                        "%s: no such device; as root: ip tuntap add dev %s mode tun vnet_hdr user NAME", config->name,
@@ -39,8 +41,9 @@ static gn_status attach(gn_tun *tun, const gn_tun_config *config, gn_error *erro
         const char *hint =
             reason == EPERM ? " (creating a device needs CAP_NET_ADMIN; an existing one must belong to you)"
             : reason == EINVAL && config->existing ? " (make it with: ip tuntap add ... mode tun vnet_hdr)"
-            : reason == EBUSY                      ? " (another process has it open)"
-                                                   : "";
+            : reason == EBUSY && config->existing  ? " (another process has it open)"
+            : reason == EBUSY ? " (there is such a device: -d names another one; --existing uses it as it is)"
+                              : "";
         return gn_fail(error, GN_IO, "%s: cannot attach to the TUN device: %s%s", config->name, strerror(reason), hint);
     }
     memcpy(tun->name, request.ifr_name, sizeof tun->name);

@@ -29,6 +29,7 @@ struct gn_control {
     char *path;
     dev_t device;  // of the socket's file: only our own is removed
     ino_t inode;
+    uint64_t shut_until;  // gn_now(); until then nobody comes in
     client clients[GN_CONTROL_CLIENTS];
 };
 
@@ -77,7 +78,9 @@ void gn_control_close(gn_control *control)
 int gn_control_prepare(const gn_control *control, struct pollfd *watched)
 {
     uint64_t first = GN_FOREVER;
-    watched[0] = (struct pollfd){.fd = control ? control->fd : -1, .events = POLLIN};
+    const bool shut = control && control->shut_until > gn_now();
+    if (shut) first = control->shut_until;
+    watched[0] = (struct pollfd){.fd = control && !shut ? control->fd : -1, .events = POLLIN};
     for (size_t i = 0; i < GN_CONTROL_CLIENTS; i++) {
         watched[1 + i] = (struct pollfd){.fd = -1};
         const client *c = control ? &control->clients[i] : NULL;
@@ -88,10 +91,14 @@ int gn_control_prepare(const gn_control *control, struct pollfd *watched)
     return gn_ms_until(first, gn_now());
 }
 
+// Without a descriptor or memory for it, who knocks has to wait. poll() would report it at once,
+// again and again.
 static void accept_client(gn_control *control)
 {
     client *place = &control->clients[0];
     const int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        control->shut_until = gn_now() + GN_CONTROL_SHUT_MS * GN_MILLISECOND;
     if (fd < 0) return;
     for (size_t i = 0; i < GN_CONTROL_CLIENTS && place->fd >= 0; i++) {
         client *other = &control->clients[i];

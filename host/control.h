@@ -14,6 +14,7 @@ enum {
     GN_CONTROL_REQUEST_MAX = 65536,
     GN_CONTROL_DEADLINE_MS = 1000,  ///< for the whole request, and again for the whole answer
     GN_CONTROL_CLIENTS = 16,        ///< at a time; one more takes the place of the oldest
+    GN_CONTROL_SHUT_MS = 50,        ///< for newcomers, when the process has no descriptor left
     GN_CONTROL_POLL = 1 + GN_CONTROL_CLIENTS
 };
 

@@ -38,3 +38,14 @@ done
 testbed_nic_stop 1
 expect "exit status" "$testbed_status" -eq 0
 for version in 4 6; do expect "what is left of rules and routes (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "0 0 "; done
+
+# One that was killed leaves its rules. The next one starts all the same, and removes them.
+testbed_nic_start 1 || fail "the NIC again"
+testbed_nic_stop 1 KILL
+expect "rules of a killed NIC" "$(steered 1 4 | head -n 1)" -eq 1
+testbed_nic_start 1 || fail "the NIC behind a killed one"
+for version in 4 6; do
+    expect "policy rules and routes behind a killed NIC (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "1 1 "
+done
+testbed_nic_stop 1
+for version in 4 6; do expect "what is left behind a killed NIC (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "0 0 "; done

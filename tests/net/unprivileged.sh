@@ -31,3 +31,13 @@ kill "$nic"
 wait "$nic" || fail "exit status $?"
 ip -n "$(testbed_netns 2)" link show gnp0 >/dev/null || fail "the persistent device is gone"
 [ ! -e "$testbed_dir/own2/nic.sock" ] || fail "the control socket is still there"
+
+# Without --existing it is somebody else's: root's NIC changes nothing of it.
+about() { ip -n "$(testbed_netns 2)" -d addr show dev gnp0 | sed 's/state [A-Z]*//'; }
+before=$(about)
+testbed_run 2 timeout 10 "$gradnic" nic -q -d gnp0 -c none -a 10.78.0.1/24 -P 10.78.0.2/32=192.0.2.9 --mtu 1400 \
+    >"$testbed_dir/taken" 2>&1
+expect "status of a NIC with somebody's device" $? -eq 1
+grep -q 'gnp0: .*there is such a device: -d names another one; --existing uses it' "$testbed_dir/taken" ||
+    fail "the message: $(cat "$testbed_dir/taken")"
+[ "$(about)" = "$before" ] || fail "somebody's device was changed: $(about)"

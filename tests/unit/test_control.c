@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -189,6 +190,36 @@ START_TEST(a_daemon_that_stands_still)
 }
 END_TEST
 
+// A process without a free descriptor does not wake up for who knocks, again and again. When there
+// is one, he comes in.
+START_TEST(who_knocks_waits_for_a_descriptor)
+{
+    struct rlimit before;
+    struct pollfd watched[GN_CONTROL_POLL];
+    struct sockaddr_un address;
+    ck_assert_int_eq(gn_control_address(path, &address, &error), GN_OK);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    ck_assert(fd >= 0 && !connect(fd, (struct sockaddr *)&address, sizeof address));
+    ck_assert(!getrlimit(RLIMIT_NOFILE, &before));
+    ck_assert(!setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, before.rlim_max}));
+    (void)gn_control_prepare(control, watched);
+    ck_assert(watched[0].fd >= 0);
+    watched[0].revents = POLLIN;
+    gn_control_serve(control, watched, echo, NULL);
+    const int limit = gn_control_prepare(control, watched);
+    ck_assert(watched[0].fd < 0 && limit > 0 && limit <= GN_CONTROL_SHUT_MS + 1);
+    ck_assert(!setrlimit(RLIMIT_NOFILE, &before));
+    const uint64_t until = gn_now() + 10 * GN_SECOND;
+    for (;;) {
+        const int wait = gn_control_prepare(control, watched);
+        if (watched[0].fd >= 0) break;
+        ck_assert(gn_now() < until);
+        usleep(1000 * (unsigned)wait);
+    }
+    says_and_hears(fd, "{}");
+}
+END_TEST
+
 // The end hangs up on all, whichever place they have, and takes the socket away.
 START_TEST(the_end)
 {
@@ -209,5 +240,5 @@ int main(void)
 {
     return RUN_SUITE("control", setup, teardown, the_oldest_gives_way, a_long_answer_goes_on_when_there_is_room,
                      a_silent_client_is_told, a_request_that_is_too_long_in_pieces, a_daemon_that_stands_still,
-                     the_end);
+                     who_knocks_waits_for_a_descriptor, the_end);
 }

@@ -148,8 +148,63 @@ START_TEST(rules_of_others_stay)
 }
 END_TEST
 
+static gn_policy marked(int version)
+{
+    gn_policy policy = policy_of(version, 0);
+    policy.mark = GN_STEER_MARK_DEFAULT;
+    return policy;
+}
+
+// A NIC was killed: its device went with its routes, and its rules stayed. The next one starts all
+// the same, and leaves none.
+START_TEST(rules_of_a_killed_one_are_taken_over)
+{
+    gn_steer steer;
+    const gn_policy left[2] = {marked(4), marked(6)};
+    if (!enter_network()) return;
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(gn_policy_add(&left[i]), GN_OK);
+    for (int i = 0; i < 2; i++) ck_assert(gn_policy_is_idle(&left[i]));
+    ck_assert_int_eq(open_steer(&steer, GN_STEER_MARK), GN_OK);
+    for (int i = 0; i < 2; i++) ck_assert(!gn_policy_is_idle(&left[i]));
+    gn_steer_close(&steer);
+    ck_assert(!take_any(4) && !take_any(6));
+    for (int i = 0; i < 2; i++) ck_assert(gn_policy_is_idle(&left[i]));
+}
+END_TEST
+
+// It fails behind that, at a rule of IPv6 whose table is in use. What was there stays.
+START_TEST(who_fails_leaves_what_it_found)
+{
+    gn_steer steer;
+    const gn_policy left[2] = {marked(4), marked(6)};
+    gn_kernel_route route = {.index = LOOPBACK, .table = GN_STEER_TABLE};
+    if (!enter_network()) return;
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(gn_policy_add(&left[i]), GN_OK);
+    ck_assert_int_eq(gn_prefix_parse("2001:db8::7/128", &route.prefix, &error), GN_OK);
+    ck_assert_int_eq(gn_kernel_route_add(&route), GN_OK);
+    ck_assert_int_eq(open_steer(&steer, GN_STEER_MARK), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(error.text, "a policy rule for table 18766 exists already, and the table has routes"));
+    ck_assert(!gn_policy_is_idle(&left[1]));
+    ck_assert(take_any(4) && take_any(6));
+}
+END_TEST
+
+// On a kernel that ignores the DSCP, a rule without one is no NIC's: it takes every packet.
+START_TEST(rule_without_dscp_is_not_taken_over)
+{
+    gn_steer steer;
+    const gn_policy any = policy_of(4, 0x28);
+    if (!enter_network()) return;
+    kernel_is_old = true;
+    ck_assert(gn_policy_add(&any) && errno == EPROTONOSUPPORT);
+    ck_assert(!take_any(4) && !gn_policy_is_idle(&any));
+    ck_assert_int_ne(open_steer(&steer, GN_STEER_DSCP), GN_OK);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("steer", begin, end, rules_are_made_and_removed, kernel_that_ignores_the_dscp,
-                     rules_of_others_stay);
+                     rules_of_others_stay, rules_of_a_killed_one_are_taken_over, who_fails_leaves_what_it_found,
+                     rule_without_dscp_is_not_taken_over);
 }
