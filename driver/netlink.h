@@ -46,6 +46,8 @@ typedef struct gn_path {
 } gn_path;
 
 gn_status gn_path_find(const gn_ip *ip, gn_path *path);
+/// The same, without the MTU that the kernel has learnt from ICMP in the last minutes.
+gn_status gn_path_find_unlearnt(const gn_ip *ip, gn_path *path);
 
 /// A policy-routing rule: packets with this ToS (FRA_DSCP) or this firewall mark -> table.
 typedef struct gn_policy {

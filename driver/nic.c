@@ -57,11 +57,15 @@ static gn_status find_mtu(gn_nic *nic, gn_error *error)
 {
     unsigned smallest = nic->config.wire_mtu, overhead = 0;
     char text[GN_ENDPOINT_TEXT];
+    // A firewall marks packets behind the choice of their route. What the device does not take, the
+    // kernel then notes as the MTU of the peer's own address, which is the wire's.
+    gn_status (*const find)(const gn_ip *, gn_path *) =
+        nic->config.steer.mode == GN_STEER_MARK ? gn_path_find_unlearnt : gn_path_find;
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         gn_path path;
         if (gn_wire_encapsulation(peer) > overhead) overhead = gn_wire_encapsulation(peer);
-        const bool unknown = gn_path_find(&peer->endpoint.ip, &path) != GN_OK;
+        const bool unknown = find(&peer->endpoint.ip, &path) != GN_OK;
         if (nic->config.wire_mtu && !unknown && path.mtu < nic->config.wire_mtu)
             gn_warn("--mtu %u: the path to peer %s carries only %u", nic->config.wire_mtu,
                     gn_endpoint_format(&peer->endpoint, text), path.mtu);
@@ -126,7 +130,8 @@ static gn_status open_wire(gn_nic *nic, gn_error *error)
     if (gn_peers_seal(nic->config.peers, nic->listen.ip.version == 4 ? AF_INET : AF_INET6, error)) return error->status;
     if (check_loops(nic, error) || find_mtu(nic, error)) return error->status;
     return gn_wire_open(&nic->wire, &nic->listen,
-                        nic->config.buffer_bytes ? nic->config.buffer_bytes : GN_NIC_BUFFER_DEFAULT, error);
+                        nic->config.buffer_bytes ? nic->config.buffer_bytes : GN_NIC_BUFFER_DEFAULT,
+                        nic->config.steer.mode == GN_STEER_MARK, error);
 }
 
 static gn_status engine_error(const gn_nic *nic, const gn_error *why, gn_error *error)

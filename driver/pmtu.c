@@ -15,11 +15,26 @@ static unsigned mtu_to(const gn_endpoint *endpoint)
     return mtu;
 }
 
+static bool is_shared(const gn_nic *nic)
+{
+    return nic->config.steer.mode == GN_STEER_MARK;
+}
+
+/// A firewall marks packets to a peer's own address behind the choice of their route. So the kernel
+/// notes for that address, which is the wire's too, what did not fit into the device, and what the
+/// host was told. These come back as if they were the wire's: to follow them would lead down and
+/// down.
+static bool is_echo(const gn_nic *nic, unsigned mtu)
+{
+    return is_shared(nic) && (mtu == nic->tun.mtu || mtu == nic->packet_mtu - GN_SHIM_BYTES);
+}
+
 static unsigned smallest_now(const gn_nic *nic)
 {
     unsigned smallest = nic->wire_mtu_opened;
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
-        const unsigned mtu = mtu_to(&gn_peers_at(nic->config.peers, i)->endpoint);
+        unsigned mtu = mtu_to(&gn_peers_at(nic->config.peers, i)->endpoint);
+        if (is_echo(nic, mtu)) mtu = nic->wire_mtu;  // nothing is known
         if (mtu && mtu < smallest) smallest = mtu;
     }
     return smallest;
@@ -29,8 +44,9 @@ void gn_pmtu_follow(gn_nic *nic, uint64_t now)
 {
     gn_out *out = nic->out;
     const bool refused = out->wire.too_big != out->too_big_seen, lowered = nic->wire_mtu < nic->wire_mtu_opened;
-    if (!refused && !lowered) return;
-    if (now - out->paths_asked < (refused ? GN_PMTU_AGAIN_MS : GN_PMTU_RECOVER_MS) * GN_MILLISECOND) return;
+    if (!refused && !lowered && !is_shared(nic)) return;
+    const unsigned pause = refused ? GN_PMTU_AGAIN_MS : is_shared(nic) ? GN_PMTU_LOOK_MS : GN_PMTU_RECOVER_MS;
+    if (now - out->paths_asked < pause * GN_MILLISECOND) return;
     out->paths_asked = now;
     out->too_big_seen = out->wire.too_big;
     const unsigned overhead = nic->wire_mtu_opened - nic->packet_mtu_opened, least = overhead + GN_PMTU_LEAST;

@@ -8,12 +8,14 @@
 
 enum {
     GN_PMTU_AGAIN_MS = 100,      ///< after a refusal, the paths are asked at most this often
+    GN_PMTU_LOOK_MS = 1000,      ///< with --steer mark, the paths are asked this often
     GN_PMTU_RECOVER_MS = 10000,  ///< while the MTU is lowered, the paths are asked this often
     GN_PMTU_LEAST = 128          ///< bytes of a packet below which nothing is cut
 };
 
 /// Asks the paths for their MTU when the wire has refused datagrams as too big, and some time
-/// after. Called with out's lock held.
+/// after. With --steer mark the wire does not refuse what a router would, so they are asked all the
+/// time. Called with out's lock held.
 void gn_pmtu_follow(gn_nic *nic, uint64_t now);
 
 /// For a packet of the host that cannot be cut and does not fit. Tells the host by ICMP how much

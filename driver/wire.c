@@ -13,12 +13,15 @@ enum {
     SEND_TIMEOUT_US = 200000
 };
 
-gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, gn_error *error)
+gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, bool unlearnt, gn_error *error)
 {
     gn_endpoint at = *listen;
     // Never a fragment: the host-facing MTU leaves room for the encapsulation.
-    const gn_udp_options options = {
-        .join = true, .whole = true, .receive_bytes = buffer_bytes, .send_bytes = buffer_bytes / 4};
+    const gn_udp_options options = {.join = true,
+                                    .whole = true,
+                                    .unlearnt = unlearnt,
+                                    .receive_bytes = buffer_bytes,
+                                    .send_bytes = buffer_bytes / 4};
     *wire = (gn_wire){.family = gn_ip_family(&listen->ip), .segmentation = true};
     const gn_status status = gn_udp_listen(&wire->fd, &at, &options, error);
     if (status) return status;

@@ -50,7 +50,7 @@ static inline unsigned gn_wire_encapsulation(const gn_peer *peer)
 
 /// Binds a socket to `listen`, whose address may be unspecified: for IPv6, such a one hears both
 /// versions.
-gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, gn_error *error);
+gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, bool unlearnt, gn_error *error);
 void gn_wire_close(gn_wire *wire);
 
 /// How many of the first packets go into one message. `*size` is the length of its datagrams,

@@ -25,8 +25,8 @@ int gn_udp_open(int family, const gn_udp_options *options)
     if (six) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (options->join) set(fd, IPPROTO_UDP, UDP_GRO, 1);
     if (options->whole) {
-        set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-        if (six) set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+        set(fd, IPPROTO_IP, IP_MTU_DISCOVER, options->unlearnt ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DO);
+        if (six) set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, options->unlearnt ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DO);
     }
     if (options->read_tos) {
         set(fd, IPPROTO_IP, IP_RECVTOS, 1);

@@ -32,6 +32,7 @@ typedef struct gn_udp_options {
     bool nonblocking;
     bool join;      ///< datagrams of one sender and length come up together (UDP_GRO)
     bool whole;     ///< no datagram travels in fragments; one that is too large is refused
+    bool unlearnt;  ///< ... for the device alone: what the kernel has learnt of the way refuses none
     bool read_tos;  ///< each message that comes in tells its ToS
     bool overflow;  ///< ... and how many datagrams were lost because the buffer was full
     uint8_t tos;    ///< of what is sent

@@ -49,3 +49,32 @@ for version in 4 6; do
 done
 testbed_nic_stop 1
 for version in 4 6; do expect "what is left behind a killed NIC (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "0 0 "; done
+
+# The kernel notes the device's MTU for the peer's address, where the firewall marks. A NIC that
+# starts then does not take it for the wire's, or each start would make the packets smaller.
+mtus() { "$gradnic" nic status -c "$(testbed_control 1)" --json | jq -c '[.wire_mtu, .host_mtu]'; }
+testbed_run 1 ip route flush cache
+testbed_nic_start 1 || fail "the NIC anew"
+before=$(mtus)
+serve 2 -i "$grads" -k 10
+stream 1 "$(testbed_link_address 2)" -i "$grads" --tos 0x28 -t 0.5
+[ "$how" != mark ] || testbed_run 1 ip route get "$(testbed_link_address 2)" | grep -q 'mtu 1464' ||
+    fail "the kernel has noted nothing"
+testbed_nic_stop 1
+testbed_nic_start 1 || fail "the NIC behind traffic"
+[ "$(mtus)" = "$before" ] || fail "MTUs at the second start: $(mtus), not $before"
+# Nor does a NIC that runs follow what it has told the host itself: datagrams that fill each MTU.
+testbed_run 1 python3 - "$(testbed_link_address 2)" <<'PY' || fail "datagrams"
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0x28)
+s.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER, IP_PMTUDISC_DO
+s.connect((sys.argv[1], 9))
+for _ in range(300):
+    try:
+        s.send(bytes(s.getsockopt(socket.IPPROTO_IP, 14) - 28))  # IP_MTU
+    except OSError:
+        pass
+    time.sleep(0.01)
+PY
+[ "$(mtus)" = "$before" ] || fail "MTUs behind datagrams: $(mtus), not $before"

@@ -107,8 +107,27 @@ START_TEST(a_path_that_is_gone_or_absurd)
 }
 END_TEST
 
+// Where a firewall marks, the kernel repeats what the host was told. A router's word is followed.
+START_TEST(echoes_are_not_followed)
+{
+    const uint64_t now = 1000 * GN_SECOND, look = GN_PMTU_LOOK_MS * GN_MILLISECOND;
+    const unsigned told = MTU - OVERHEAD - GN_SHIM_BYTES, lower = 1400 - OVERHEAD - GN_SHIM_BYTES;
+    nic.config.steer.mode = GN_STEER_MARK;
+    nic.tun.mtu = told;
+    says_at(now, told, 1, MTU);
+    says_at(now + look - 1, told, 0, MTU);
+    says_at(now + look, 1400, 1, 1400);
+    says_at(now + 2 * look, lower, 1, 1400);
+    says_at(now + 3 * look, told, 1, 1400);
+    refused_at(now + 3 * look + again, lower, 1, 1400);
+    says_at(now + 5 * look, MTU, 1, MTU);
+    nic.config.steer.mode = GN_STEER_DSCP;
+    refused_at(now + 6 * look, told, 1, told);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("pmtu", setup, teardown, down_at_once_and_up_after_ten_seconds, asked_again_while_it_is_lowered,
-                     many_refusals_ask_seldom, a_path_that_is_gone_or_absurd);
+                     many_refusals_ask_seldom, a_path_that_is_gone_or_absurd, echoes_are_not_followed);
 }

@@ -20,7 +20,7 @@ static void open_at(gn_wire *one)
 {
     const gn_endpoint any = {.ip = {.version = 4, .bytes = {127, 0, 0, 1}}};
     gn_error error;
-    ck_assert_msg(gn_wire_open(one, &any, 8 << 20, &error) == GN_OK, "%s", error.text);
+    ck_assert_msg(gn_wire_open(one, &any, 8 << 20, false, &error) == GN_OK, "%s", error.text);
 }
 
 static void begin(void)
@@ -160,7 +160,7 @@ START_TEST(no_fragments)
     gn_wire six;
     gn_error error;
     ck_assert_int_eq(option_of(wire.fd, IPPROTO_IP, IP_MTU_DISCOVER), IP_PMTUDISC_DO);
-    ck_assert_int_eq(gn_wire_open(&six, &any, 1 << 20, &error), GN_OK);
+    ck_assert_int_eq(gn_wire_open(&six, &any, 1 << 20, false, &error), GN_OK);
     ck_assert_int_eq(option_of(six.fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER), IP_PMTUDISC_DO);
     // It also talks to IPv4 peers.
     ck_assert_int_eq(option_of(six.fd, IPPROTO_IP, IP_MTU_DISCOVER), IP_PMTUDISC_DO);
@@ -191,14 +191,14 @@ START_TEST(bytes_to_both_versions)
     const gn_endpoint any = {.ip = {.version = 6}};
     gn_wire six;
     gn_error error;
-    ck_assert_int_eq(gn_wire_open(&six, &any, 1 << 20, &error), GN_OK);
+    ck_assert_int_eq(gn_wire_open(&six, &any, 1 << 20, false, &error), GN_OK);
     for (size_t i = 0; i < 2; i++) {
         gn_endpoint at;
         gn_wire there;
         gn_wire_counters sent = {0};
         ck_assert_int_eq(gn_endpoint_parse(cases[i].listen, &at, &error), GN_OK);
         at.port = 0;
-        ck_assert_int_eq(gn_wire_open(&there, &at, 1 << 20, &error), GN_OK);
+        ck_assert_int_eq(gn_wire_open(&there, &at, 1 << 20, false, &error), GN_OK);
         gn_peer to = {0};
         ck_assert(gn_socket_local(there.fd, &to.endpoint));
         to.address_length = gn_endpoint_to_sockaddr(&to.endpoint, AF_INET6, &to.address);
