@@ -59,9 +59,12 @@ void run(const std::vector<std::string> &words, const std::string &input, FILE *
     if (fwrite(input.data(), 1, input.size(), in.get()) != input.size() || fflush(in.get()) || fflush(out))
         throw std::runtime_error(std::string("a temporary file: ") + strerror(errno));
     rewind(in.get());
-    const pid_t child = fork();
+    const pid_t parent = getpid(), child = fork();
     if (child < 0) throw std::runtime_error(std::string("fork: ") + strerror(errno));
-    if (!child) become(script, words, in.get(), out, errors.get());
+    if (!child) {
+        if (!gn_end_with_parent(parent)) _exit(GN_EXIT_FAILED);
+        become(script, words, in.get(), out, errors.get());
+    }
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }

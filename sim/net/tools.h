@@ -13,5 +13,6 @@ extern "C" {
 #include "tools/kit/result_options.h"
 #include "tools/kit/table.h"
 #include "tools/kit/units.h"
+#include "tools/kit/with_parent.h"
 #include "tools/sim/net_options.h"
 }

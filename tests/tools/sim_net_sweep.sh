@@ -102,3 +102,13 @@ printf '#!/bin/sh\necho numpy is missing >&2\nexit 1\n' >other/figures/net-pictu
 chmod +x other/figures/net-picture
 expect 1 "the picture: numpy is missing" timeout 20 other/build/release/sim/net/gradnic-sim-net --sweep seed=1 --svg x.svg endless.json
 [ ! -e x.svg ] || fail "a picture that failed is there"
+
+# What draws the picture ends with the program, also when that is killed.
+echo '{"jobs": [{"workers": 2, "values": 100}]}' >tiny.json
+# shellcheck disable=SC2016  # for the script itself
+printf '#!/bin/sh\n[ "$1" = check ] && exit\necho $$ >drawer\nexec sleep 100\n' >other/figures/net-picture
+other/build/release/sim/net/gradnic-sim-net -q --sweep seed=1 --svg x.svg tiny.json >/dev/null 2>&1 &
+until_holds "no picture was begun" test -s drawer
+{ kill -s KILL $! && ! wait $!; } 2>/dev/null
+is_over() { ! grep -qv '^State:.*Z' <(grep '^State:' "/proc/$(cat drawer)/status"); } # nobody may wait for it
+until_holds "the picture is still drawn" is_over

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "first_error.h"
 #include "meeting_folder.h"
 #include "net/clock.h"
+#include "with_parent.h"
 
 typedef struct launched {
     const gn_launch *launch;
@@ -113,8 +113,7 @@ static void start_ranks(launched *l, const char *rendezvous)
         fflush(NULL);
         const pid_t pid = fork();
         if (!pid) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            if (getppid() != parent) _exit(GN_EXIT_FAILED);  // the parent ended before prctl()
+            if (!gn_end_with_parent(parent)) _exit(GN_EXIT_FAILED);
             sigprocmask(SIG_SETMASK, &l->before, NULL);
             exit(launch->run(r, rendezvous, launch->context));
         }
