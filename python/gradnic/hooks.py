@@ -21,6 +21,7 @@ from . import _native as native
 from ._arrays import view_of
 from ._device import DeviceSums
 from ._errors import Error, InvalidError
+from ._files import write_whole
 from ._lane import Lane, Line
 from ._meeting import connect, fresh
 from ._options import usual_algorithm
@@ -235,8 +236,8 @@ def _sum_on_device(state: State, lane: Lane, bucket: Any, buffer: torch.Tensor, 
 class RatioState:
     """What ratio_hook() measures: bytes of float32 / bytes compressed, for several bounds.
 
-    `every`: how many steps lie between two measurements. `path`: where the table goes at the end of
-    the process, if anywhere.
+    `every`: how many steps lie between two measurements. `path`: where rank 0's table goes at the
+    end of the process, if anywhere. It replaces a file there when it is complete.
     """
 
     def __init__(self, ks: Sequence[int] = (2, 4, 6, 8, 10), *, every: int = 10, process_group: Any = None,
@@ -246,6 +247,7 @@ class RatioState:
             Codec("dense", k)  # raises what is wrong
         self.rows: List[Tuple[int, int, int, Dict[int, float]]] = []
         self._step = 0
+        self._writes = True  # until a bucket tells the rank
         if path is not None:
             import atexit
 
@@ -270,8 +272,9 @@ class RatioState:
         return "\n".join(lines) + "\n"
 
     def _write(self, path: str) -> None:
-        with open(path, "w", encoding="ascii") as file:
-            file.write(self.table())
+        # A process without a measurement has nothing to say: perhaps its training never began.
+        if self._writes and self.rows:
+            write_whole(path, self.table())
 
     def _measure(self, bucket: Any) -> None:
         values = bucket.buffer().detach().to("cpu", torch.float32)
@@ -291,6 +294,7 @@ def ratio_hook(state: RatioState, bucket: dist.GradBucket) -> torch.futures.Futu
     if bucket.is_last():
         state._step += 1
     group = state.process_group if state.process_group is not None else dist.group.WORLD
+    state._writes = dist.get_rank(group) == 0
     buffer = bucket.buffer()
     buffer.div_(dist.get_world_size(group))
     return dist.all_reduce(buffer, group=group, async_op=True).get_future().then(_first)

@@ -235,7 +235,9 @@ def ddp(rank, size, rendezvous, backend, profile, hook):
     weights = torch.cat([p.detach().reshape(-1) for p in wrapped.parameters()])
     more = None
     if hook == "ratio":
-        more = state.table(), state.total()
+        path = f"{rendezvous.replace('file://', '')}-table{rank}"
+        state._write(path)
+        more = state.table(), state.total(), open(path).read() if os.path.exists(path) else None
     if hook == "gradnic":
         again = gradnic.State(k=4)
         again.load_state_dict(state.state_dict())
@@ -318,8 +320,9 @@ def test_powersgd_which_waits_in_callbacks():
 def test_ratio_hook_changes_nothing(by_gloo):
     results = run(2, ddp, "gradnic", "none", "ratio")
     assert distance(results, by_gloo) < 1e-5
-    table, total = results[0][1]
+    table, total, written = results[0][1]
     assert "2^-4" in table and table.count("\n") >= 3
+    assert written == table and results[1][1][2] is None  # one rank writes it
     assert total[2] > total[4] > total[10] > 1
 
 
