@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "behavioural.h"
 
+#include <algorithm>
+
 namespace sim
 {
 
-constexpr size_t STORE_BEATS = 1024;  // BUFFER_LOG2 = 10
+constexpr size_t STORE_BEATS = 1024;  // of a lane; BUFFER_LOG2 = 10
+constexpr size_t LANE_BYTES = 32;     // that a lane takes or gives in a cycle
 constexpr uint64_t LATENCY = 24;      // cycles: parsing, an engine, headers
 constexpr uint32_t OKAY = 0, SLVERR = 2;
 
@@ -13,7 +16,12 @@ static size_t beats(size_t bytes)
     return (bytes + BEAT - 1) / BEAT;
 }
 
-Behavioural::Behavioural(sc_core::sc_module_name)
+static uint64_t lane_cycles(size_t bytes)
+{
+    return (bytes + LANE_BYTES - 1) / LANE_BYTES;
+}
+
+Behavioural::Behavioural(sc_core::sc_module_name, unsigned lanes) : lanes_(lanes), store_beats_(STORE_BEATS * lanes)
 {
     SC_METHOD(cycle);
     sensitive << clk.pos();
@@ -43,6 +51,8 @@ void Behavioural::cycle()
 void Behavioural::reset()
 {
     tx_ = rx_ = {};
+    tx_.lanes.resize(lanes_);
+    rx_.lanes.resize(lanes_);
     const gn_rule rule = gn_rule_default();
     for (gn_rule_words &words : rules_) words = {};
     rules_[0] = gn_rule_to_words(&rule);
@@ -57,12 +67,12 @@ void Behavioural::reset()
 }
 
 template <class Ready, class Transform>
-void Behavioural::take(Store &store, bool valid, Ready &ready, const Beat &data, uint32_t keep, bool last, bool bad,
+void Behavioural::take(Store &store, bool valid, Ready &ready, const Beat &data, Keep keep, bool last, bool bad,
                        const Transform &transform)
 {
     if (valid && ready.read()) {
         // A frame that is too long is not kept, so it never waits for room.
-        if (store.in.size() <= STORE_BEATS * BEAT) {
+        if (store.in.size() <= store_beats_ * BEAT) {
             append_beat(store.in, data, keep);
             store.used++;
         }
@@ -71,23 +81,43 @@ void Behavioural::take(Store &store, bool valid, Ready &ready, const Beat &data,
             std::optional<Bytes> out;
             if (bad)
                 store.dropped_bad++;
-            else if (room > STORE_BEATS)
+            else if (room > store_beats_)
                 store.dropped_long++;
             else
                 out = transform(store.in);
+            const uint64_t from = leaves(store, out, &store == &tx_ ? GN_SHIM_BYTES : 0);
             if (out)
-                store.out.push_back({std::move(*out), now_ + LATENCY, room});
+                store.out.push_back({std::move(*out), from, room});
             else
                 store.used -= room;
             store.in.clear();
         }
     }
-    const bool too_long = store.in.size() > STORE_BEATS * BEAT, alone = store.out.empty();
-    ready.write(store.used + 1 < STORE_BEATS || alone || too_long);
+    const bool too_long = store.in.size() > store_beats_ * BEAT, alone = store.out.empty();
+    ready.write(store.used + 1 < store_beats_ || alone || too_long);
 }
 
-template <class Data, class Keep, class Flag, class Valid>
-void Behavioural::give(Store &store, Data &data, Keep &keep, Flag &last, Valid &valid, bool ready)
+// The first cycle in which the frame that has come in, and becomes `out`, may leave. A shim of so
+// many bytes stands ahead of what was rewritten.
+uint64_t Behavioural::leaves(Store &store, const std::optional<Bytes> &out, size_t shim) const
+{
+    if (lanes_ == 1) return now_ + LATENCY;
+    const auto less = [](const Lane &a, const Lane &b) { return a.taken < b.taken; };
+    Lane &lane = *std::min_element(store.lanes.begin(), store.lanes.end(), less);
+    const uint64_t first = now_ + 1 - std::min<uint64_t>(now_ + 1, beats(store.in.size()));
+    lane.taken = std::max(now_, std::max(first, lane.taken) + lane_cycles(store.in.size()));
+    if (!out) return 0;
+    uint64_t cycles = lane_cycles(out->size());
+    if (*out != store.in) {  // in pieces: the headers, values or stream, and one cycle between
+        const size_t rest = payload_bytes(*out), body = rest - std::min(rest, shim);
+        cycles = lane_cycles(out->size() - body) + lane_cycles(body) + 1;
+    }
+    lane.given = std::max(lane.taken + LATENCY, lane.given) + cycles;
+    return lane.given;
+}
+
+template <class Data, class Keeps, class Flag, class Valid>
+void Behavioural::give(Store &store, Data &data, Keeps &keep, Flag &last, Valid &valid, bool ready)
 {
     if (store.valid && ready) {
         store.valid = false;

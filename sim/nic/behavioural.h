@@ -3,6 +3,8 @@
 // for 1024 beats of frames, and the C model. A frame's first beat leaves a fixed number of cycles
 // after its last beat came in. It is much faster than the Verilated hardware, and a second opinion
 // on it.
+// With several lanes it is that of gn_nic_lanes: a frame goes to the lane that has least to do. A
+// lane takes 32 bytes a cycle, and gives 32. Frames leave whole, in their order.
 #pragma once
 
 #include <deque>
@@ -19,11 +21,12 @@ SC_MODULE(Behavioural)
 
     In<bool> clk{"clk"}, rst{"rst"};
     In<Beat> s_axis_host_tdata, s_axis_wire_tdata;
-    In<uint32_t> s_axis_host_tkeep, s_axis_wire_tkeep, s_axis_host_tuser;
+    In<Keep> s_axis_host_tkeep, s_axis_wire_tkeep;
+    In<uint32_t> s_axis_host_tuser;
     In<bool> s_axis_host_tlast, s_axis_host_tvalid, s_axis_wire_tlast, s_axis_wire_tvalid, s_axis_wire_tuser;
     Out<bool> s_axis_host_tready, s_axis_wire_tready;
     Out<Beat> m_axis_wire_tdata, m_axis_host_tdata;
-    Out<uint32_t> m_axis_wire_tkeep, m_axis_host_tkeep;
+    Out<Keep> m_axis_wire_tkeep, m_axis_host_tkeep;
     Out<bool> m_axis_wire_tlast, m_axis_wire_tvalid, m_axis_host_tlast, m_axis_host_tvalid;
     In<bool> m_axis_wire_tready, m_axis_host_tready;
     // never driven: nobody in the simulation looks
@@ -35,9 +38,14 @@ SC_MODULE(Behavioural)
     Out<bool> s_axil_awready, s_axil_wready, s_axil_bvalid, s_axil_arready, s_axil_rvalid;
     Out<uint32_t> s_axil_bresp, s_axil_rdata, s_axil_rresp;
 
-    SC_CTOR(Behavioural);
+    SC_HAS_PROCESS(Behavioural);
+    Behavioural(sc_core::sc_module_name, unsigned lanes);
 
   private:
+    // When a lane has taken and given all that it has to do: cycles.
+    struct Lane {
+        uint64_t taken, given;
+    };
     // The store of one direction.
     struct Store {
         struct Frame {
@@ -49,6 +57,7 @@ SC_MODULE(Behavioural)
         std::deque<Frame> out;
         size_t at = 0, used = 0;  // of the frame that leaves; beats
         bool valid = false;
+        std::vector<Lane> lanes;
         uint64_t dropped_bad = 0, dropped_long = 0;
     };
 
@@ -56,10 +65,11 @@ SC_MODULE(Behavioural)
     void reset();
     // Both are called at every edge: they take the beat that comes in, and offer the next one.
     template <class Ready, class Transform>
-    void take(Store & store, bool valid, Ready &ready, const Beat &data, uint32_t keep, bool last, bool bad,
+    void take(Store & store, bool valid, Ready &ready, const Beat &data, Keep keep, bool last, bool bad,
               const Transform &transform);
-    template <class Data, class Keep, class Flag, class Valid>
-    void give(Store & store, Data & data, Keep & keep, Flag & last, Valid & valid, bool ready);
+    uint64_t leaves(Store & store, const std::optional<Bytes> &out, size_t shim) const;
+    template <class Data, class Keeps, class Flag, class Valid>
+    void give(Store & store, Data & data, Keeps & keep, Flag & last, Valid & valid, bool ready);
     void writes();
     void reads();
     uint32_t write_register(uint32_t address, uint32_t value);
@@ -68,6 +78,8 @@ SC_MODULE(Behavioural)
     void snapshot();
 
     Model model_{nullptr, 0, false};
+    const unsigned lanes_;
+    const size_t store_beats_;  // of each direction
     Store tx_, rx_;
     uint64_t now_ = 0;
     gn_rule_words rules_[NIC_RULES] = {};

@@ -11,16 +11,17 @@
 namespace sim
 {
 
-template <class Nic> static std::unique_ptr<sc_core::sc_module> make(const char *name, Pins &pins, Signal<bool> &clk)
+template <class Nic, class... Rest>
+static std::unique_ptr<sc_core::sc_module> make(const char *name, Pins &pins, Signal<bool> &clk, Rest... rest)
 {
-    auto nic = std::make_unique<Nic>(name);
+    auto nic = std::make_unique<Nic>(name, rest...);
     bind(*nic, pins, clk);
     return nic;
 }
 
-std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, const char *name, Pins &pins, Signal<bool> &clk)
+std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, unsigned lanes, const char *name, Pins &pins, Signal<bool> &clk)
 {
-    if (!rtl) return make<Behavioural>(name, pins, clk);
+    if (!rtl) return make<Behavioural>(name, pins, clk, lanes);
 #ifdef GRADNIC_SIM_RTL
     Verilated::randReset(2);  // random values where nothing is reset; the same in every run
     Verilated::randSeed(1);

@@ -9,7 +9,8 @@
 namespace sim
 {
 
-// Makes the behavioural model, or the Verilated hardware. Throws when the hardware was not built.
-std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, const char *name, Pins &pins, Signal<bool> &clk);
+// Makes the behavioural model of so many lanes, or the Verilated hardware, which has one. Throws
+// when the hardware was not built.
+std::unique_ptr<sc_core::sc_module> make_nic(bool rtl, unsigned lanes, const char *name, Pins &pins, Signal<bool> &clk);
 
 }  // namespace sim

@@ -12,14 +12,15 @@
 namespace sim
 {
 
-constexpr size_t BEAT = axis::BEAT;  // bytes
-using Beat = sc_dt::sc_bv<256>;
+constexpr size_t BEAT = GRADNIC_SIM_WIDTH / 8;  // bytes
+using Beat = sc_dt::sc_bv<GRADNIC_SIM_WIDTH>;
+using Keep = axis::Keep<BEAT>;
 template <class T> using Signal = sc_core::sc_signal<T>;
 
 // User is the type of tuser: bool for one bit, uint32_t for up to 32, as Verilator makes ports.
 template <class User> struct Stream {
     Signal<Beat> tdata;
-    Signal<uint32_t> tkeep;
+    Signal<Keep> tkeep;
     Signal<bool> tlast, tvalid, tready;
     Signal<User> tuser;
     // What goes with a frame, and its length: for wrappers; nobody here looks at them.
@@ -109,10 +110,10 @@ template <class Nic> void bind(Nic &nic, Pins &p, Signal<bool> &clk)
 
 // Writes the beat of a frame that begins at byte `at`. The parameters are signals, or ports of a
 // module.
-template <class Data, class Keep, class Flag>
-void write_beat(Data &tdata, Keep &tkeep, Flag &tlast, const Bytes &frame, size_t at)
+template <class Data, class Keeps, class Flag>
+void write_beat(Data &tdata, Keeps &tkeep, Flag &tlast, const Bytes &frame, size_t at)
 {
-    const axis::Beat beat = axis::cut(frame, at);
+    const auto beat = axis::cut<BEAT>(frame, at);
     Beat data;
     for (int i = 0; i < static_cast<int>(BEAT / 4); i++) data.set_word(i, beat.words[i]);
     tdata.write(data);
@@ -120,9 +121,9 @@ void write_beat(Data &tdata, Keep &tkeep, Flag &tlast, const Bytes &frame, size_
     tlast.write(beat.last);
 }
 
-inline void append_beat(Bytes &frame, const Beat &beat, uint32_t keep)
+inline void append_beat(Bytes &frame, const Beat &beat, Keep keep)
 {
-    axis::Beat plain = {{}, keep, false};
+    axis::BeatOf<BEAT> plain = {{}, keep, false};
     for (int i = 0; i < static_cast<int>(BEAT / 4); i++) plain.words[i] = beat.get_word(i);
     axis::append(frame, plain);
 }

@@ -38,7 +38,7 @@ void System::build(int i, const Traffic &traffic, const Tap &tap)
     const auto failed = [this](const std::string &why) { fail(why); };
     node.clock = std::make_unique<Clock>(("clock_" + name).c_str(), period_of(out.transmit_hz));
     Clock &clock = *node.clock;
-    node.nic = make_nic(o_.rtl, ("nic_" + name).c_str(), node.pins, clock.clk);
+    node.nic = make_nic(o_.rtl, o_.lanes, ("nic_" + name).c_str(), node.pins, clock.clk);
     node.model = std::make_unique<Model>(o_.rules, o_.rule_count, o_.bypass);
     node.model->set_limits(o_.host_mtu + GN_SHIM_BYTES, o_.host_mtu);
     node.registers = std::make_unique<RegisterDriver>(node.pins.axil);

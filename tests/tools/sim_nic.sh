@@ -51,6 +51,27 @@ sim --json -i random.f32 --rate 100gbit --clock-b 10mhz --fifo 16K >r.json
 holds r.json '$d.frames | .dropped_fifo > 10 and .delivered + .dropped_fifo == .given'
 holds r.json '.nics[1].receive.packets == $d.frames.delivered and $d.fifo_from_mac.max_bytes <= 16384'
 
+# Lanes side by side take as many cycles a frame as bench/lanes measured of the hardware
+# (docs/hardware-100g.md); the first frame and the end of the last are counted. Its model is the
+# behavioural one.
+lanes_take() { # LANES FILE FRAME CYCLES
+    sim --json --lanes "$1" --clock 250mhz --rate 400gbit --delay 0ms --fifo 1M --host-mtu $(($3 - 14)) --size $((($3 - 42) * 2000)) -i "$2" >lanes.json
+    holds lanes.json "\$d.frames.delivered == \$d.frames.given and (\$d.seconds * 250e6 / \$d.frames.given / $4 - 1 | . > -0.02 and . < 0.02)"
+}
+if [ "$MODEL" = behavioural ]; then
+    head -c 400000 /dev/zero >zeros.f32
+    lanes_take 2 random.f32 128 3.02
+    lanes_take 2 random.f32 1514 24.78
+    lanes_take 4 random.f32 128 2.99
+    lanes_take 4 zeros.f32 128 2.02
+    lanes_take 2 zeros.f32 512 9.05
+    # Two of them hold at 100 Gbit/s what one does not.
+    sim --json --lanes 2 --clock 250mhz --rate 100gbit --pace 100gbit -i "$gradients" --size 1M --transport tcp --duplex >r.json
+    holds r.json '$d.bottleneck == "host" and $d.behind_pace < 0.002 and $d.goodput_bit_s > 90e9 and .nics[1].receive.restored_dense > 700'
+    sim --json --clock 250mhz --rate 100gbit --pace 100gbit -i "$gradients" --size 1M >r.json
+    holds r.json '$d.behind_pace > 0.3'
+fi
+
 # Loss and damage follow the seed and are counted. A frame with both is lost.
 sim --json -i "$gradients" --size 512K --loss 20% --corrupt 0.1 --seed 7 >r.json
 holds r.json '$d.frames | .given == 357 and (.lost | . > 40 and . < 105) and (.corrupted | . > 12 and . < 55)'
@@ -122,6 +143,8 @@ expect 2 "--rate: 1tbit is outside" sim -i x --rate 1tbit
 expect 2 "--clock: '100' is not a frequency" sim -i x --clock 100
 expect 2 "--host-mtu: 60 is outside" sim -i x --host-mtu 60
 expect 2 "'gates' is neither behavioural nor rtl" sim -i x --model gates
+expect 2 "3 is not 1, 2 or 4" sim -i x --lanes 3
+expect 2 "the hardware there has one lane" sim -i x --model rtl --lanes 2
 expect 2 "is not a probability" sim -i x --loss 2
 expect 2 "--fifo: 1K is outside" sim -i x --fifo 1K
 expect 2 "outside" sim -i x -p lattice -k 99
@@ -144,4 +167,5 @@ expect 1 "empty.f32: no values" sim -i empty.f32
 # The program without the simulator says what is missing, and still checks its options.
 mkdir alone && cp "$GRADNIC" alone/gradnic
 expect 1 "libsystemc-dev" alone/gradnic sim nic -i random.f32
+expect 1 "gradnic-sim-nic-512" alone/gradnic sim nic -i random.f32 --lanes 2
 expect 2 "is not a rate" alone/gradnic sim nic -i x --rate fast

@@ -13,5 +13,5 @@ int gn_command_sim_net(int argc, char **argv)
     char *words[argc + 1];  // a copy, because argp reorders argv
     memcpy(words, argv, sizeof words);
     gn_sim_net_parse(&options, argc, argv);
-    return gn_sim_become("net", words, "build it (cmake --preset tool), or install gradnic again");
+    return gn_sim_become("net", "net", words, "build it (cmake --preset tool), or install gradnic again");
 }

@@ -14,7 +14,7 @@ int gn_command_sim_nic(int argc, char **argv)
     char *words[argc + 1];  // a copy, because argp reorders argv
     memcpy(words, argv, sizeof words);
     gn_sim_nic_parse(&options, argc, argv);
-    return gn_sim_become("nic", words,
+    return gn_sim_become("nic", options.lanes > 1 ? "nic-512" : "nic", words,
                          "it was not built, because SystemC was not found; install libsystemc-dev (scripts/setup --rtl "
                          "does) and build again");
 }

@@ -23,6 +23,7 @@ enum {
     OPT_CLOCK,
     OPT_CLOCK_B,
     OPT_MODEL,
+    OPT_LANES,
     OPT_PACE,
     OPT_MTU,
     OPT_HOST_MTU,
@@ -44,7 +45,8 @@ static const char doc[] =
     "Every output frame of a NIC is compared with the C model's. A difference ends the simulation. Times are "
     "simulated: the same input, options and seed give the same report.\n"
     "\n"
-    "A host's DMA gives frames to its NIC over a bus of 256 bits at the NIC's clock (25.6 Gbit/s at 100 MHz). The NIC "
+    "A host's DMA gives frames to its NIC over a bus of 256 bits at the NIC's clock (25.6 Gbit/s at 100 MHz), with "
+    "--lanes of 512. The NIC "
     "writes its output frames to a FIFO. The MAC sends from there: preamble, at least 64 bytes with the FCS, gap. At "
     "the other end the MAC checks the FCS and fills a FIFO, which the other NIC reads. If that FIFO is full, the frame "
     "is dropped.\n"
@@ -54,6 +56,7 @@ static const char doc[] =
     "Examples:\n"
     "  gradnic sim nic --rate 10gbit --input grads.npy\n"
     "  gradnic sim nic --rate 10gbit --pace 10gbit -i grads.npy -p lattice -k 8\n"
+    "  gradnic sim nic --rate 100gbit --clock 250mhz --lanes 2 -i grads.npy\n"
     "  gradnic sim nic --rate 25gbit -i host.pcap --loss 1% --pcap-wire wire.pcap";
 
 static const struct argp_option table[] = {
@@ -78,6 +81,9 @@ static const struct argp_option table[] = {
     {0, 0, 0, 0, "NICs:", 2},
     {"model", OPT_MODEL, "behavioural|rtl", 0,
      "the C model behind the NIC's ports, or the hardware itself, Verilated (default behavioural)", 0},
+    {"lanes", OPT_LANES, "1|2|4", 0,
+     "side by side in each NIC: 1 with a bus of 256 bits, more with one of 512, for the behavioural model (default 1)",
+     0},
     {"clock", OPT_CLOCK, "FREQUENCY", 0, "clock of the NICs (default 100mhz)", 0},
     {"clock-b", OPT_CLOCK_B, "FREQUENCY", 0, "clock of host b's NIC (default as --clock)", 0},
     {"profile", 'p', "PROFILE", 0,
@@ -182,6 +188,10 @@ static bool parse_nic(int key, char *arg, struct argp_state *state, parse_state 
     case OPT_MODEL:
         p->o->rtl = gn_option_choice(state, key, arg, "behavioural", "rtl");
         return true;
+    case OPT_LANES:
+        p->o->lanes = gn_option_unsigned(state, key, arg, 1, 4);
+        if (p->o->lanes == 3) gn_option_wrong(state, key, "3 is not 1, 2 or 4");
+        return true;
     case OPT_CLOCK:
         p->o->clock_hz = clock_of(state, key, arg);
         return true;
@@ -239,6 +249,8 @@ static void finish(struct argp_state *state, parse_state *p)
     gn_error error;
     gn_sim_nic_options *o = p->o;
     if (!o->input) argp_error(state, "--input FILE is needed: gradients, or a capture");
+    if (o->rtl && o->lanes > 1)
+        argp_error(state, "--lanes is for --model behavioural: the hardware there has one lane");
     gn_option_check(state, 'k', gn_check_bound(p->profile, p->bound_exp, &error), &error);
     gn_rule defaults = gn_rule_default();
     gn_codec_init(&defaults.codec, p->profile, p->bound_exp);
@@ -265,7 +277,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void gn_sim_nic_parse(gn_sim_nic_options *options, int argc, char **argv)
 {
     *options = (gn_sim_nic_options){
-        .rate = 10000000000u, .clock_hz = 100000000, .delay_ns = 500, .seed = 1, .fifo_bytes = 64 << 10};
+        .lanes = 1, .rate = 10000000000u, .clock_hz = 100000000, .delay_ns = 500, .seed = 1, .fifo_bytes = 64 << 10};
     parse_state p = {.o = options, .profile = GN_DENSE, .bound_exp = 10};
     const struct argp parser = {.options = table, .parser = parse, .doc = doc};
     gn_argp_parse(&parser, argc, argv, &p);

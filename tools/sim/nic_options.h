@@ -26,7 +26,8 @@ typedef enum gn_sim_pace {
 
 typedef struct gn_sim_nic_options {
     const char *input;
-    bool rtl;  ///< the Verilated gn_nic_top; otherwise the behavioural model
+    unsigned lanes;  ///< 1: a bus of 256 bits; 2 or 4: of 512
+    bool rtl;        ///< the Verilated gn_nic_top; otherwise the behavioural model
     uint64_t rate;
     uint64_t clock_hz, clock_b_hz;  ///< of host a's NIC and of b's
     gn_sim_pace pace;
