@@ -4,6 +4,8 @@ import hashlib
 import re
 from collections import namedtuple
 
+import wiring
+
 # kind: what was changed; line: from 1; old, new: text; start, end: where in the file
 Mutant = namedtuple("Mutant", "kind line old new start end")
 
@@ -65,7 +67,8 @@ def constant(text):
         yield f"{width}'d{other}"
 
 
-def mutants(text):
+def mutants(text, ports_of=lambda module: {}):
+    """All of a file; ports_of(module) gives the ports of one that it has an instance of."""
     code = blank_comments(text)
     stop = frozen(code)
     line_of = lambda at: text.count("\n", 0, at) + 1
@@ -146,6 +149,8 @@ def mutants(text):
                 add("condition", tokens[i + 1][3], tokens[close][2], f"!({condition})")
         elif group == "word" and t in ("posedge",):
             pass
+    for kind, start, end, new in wiring.faults(code, text, ports_of):
+        found.append(Mutant(kind, line_of(start), text[start:end], new, start, end))
     return found
 
 

@@ -15,6 +15,7 @@ Verilator refuses. Exit status 1 when less than --least percent are killed.
 """
 import argparse
 import collections
+import math
 import os
 import pathlib
 import random
@@ -24,8 +25,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import mutants
+import wiring
 from verdicts import Verdicts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -33,12 +36,18 @@ RTL, BENCHES = ROOT / "rtl", ROOT / "tests/rtl"
 DIRECTORIES = sorted(str(d) for d in RTL.iterdir() if d.is_dir())
 VERILATOR = pathlib.Path(subprocess.check_output(["verilator", "--getenv", "VERILATOR_ROOT"], text=True).strip()) / "include"
 TIMEOUT = 300  # seconds that a bench may take: a mutant that hangs it is killed
+LEAST, TIMES = 10, 15  # ... or at least so many, and so many times what it takes without a mutant
 
-Bench = collections.namedtuple("Bench", "name top parameters definitions verilog sources modules")
+Bench = collections.namedtuple("Bench", "name top parameters definitions verilog sources libraries modules")
 
 
 def source_of(module):
     return next((pathlib.Path(d) / f"{module}.v" for d in DIRECTORIES if (pathlib.Path(d) / f"{module}.v").exists()), None)
+
+
+def ports_of(module):
+    source = source_of(module)
+    return wiring.ports(mutants.blank_comments(source.read_text())) if source else {}
 
 
 def modules_of(verilog):
@@ -57,11 +66,12 @@ def benches(build):
     """As CMake has written them down (tests/rtl/CMakeLists.txt)."""
     found = []
     for path in sorted((build / "tests/rtl/benches").glob("*")):
-        top, parameters, definitions, verilog, sources = path.read_text().splitlines()
+        top, parameters, definitions, verilog, sources, libraries = path.read_text().splitlines()
         verilog = [pathlib.Path(v) for v in verilog.split(";")]
         sources = [BENCHES / x for x in sources.split(";")]  # an absolute path stays what it is
         found.append(Bench(path.name, top, [p for p in parameters.split(";") if p], [d for d in definitions.split(";") if d.startswith("GN_")], verilog,
-                           [x for x in sources if ".dir/" not in str(x) and x.suffix in (".c", ".cpp")], modules_of(verilog)))
+                           [x for x in sources if ".dir/" not in str(x) and x.suffix in (".c", ".cpp")], [x for x in libraries.split(";") if x],
+                           modules_of(verilog)))
     if not found:
         sys.exit(f"mutate: no benches in {build}: cmake --preset release")
     return found
@@ -92,6 +102,7 @@ class Builder:
             self.runtime.append(str(self.shared / f"{name}.o"))
             run(["g++", "-std=c++17", "-O2", "-w", *INCLUDES, "-c", str(VERILATOR / f"{name}.cpp"), "-o", self.runtime[-1]])
         self.benches = {}
+        self.patience = {}  # seconds, by a bench's name
 
     def program(self, bench, changed, directory):
         """None when Verilator refuses it."""
@@ -104,18 +115,23 @@ class Builder:
         (out / "all.cc").write_text("".join(f'#include "{f.name}"\n' for f in sorted(out.glob("*.cpp"))))
         run(["g++", "-std=c++17", "-O1", "-w", f"-I{out}", *INCLUDES, "-c", str(out / "all.cc"), "-o", str(out / "all.o")])
         program = out / "bench"
-        run(["g++", str(out / "all.o"), *self.bench(bench, out), *self.runtime, str(self.library), "-lz", "-lpthread", "-latomic", "-o", str(program)])
+        run(["g++", str(out / "all.o"), *self.bench(bench, out), *self.runtime, *bench.libraries, str(self.library), *SYSTEM_LIBRARIES, "-o", str(program)])
         return program
 
     def bench(self, bench, out):
-        """The bench's own objects, which know of the model only its ports."""
-        ports = (out / f"V{bench.top}.h").read_text()
+        """The bench's own objects.
+
+        Of the model they know only its ports, but for benches that look inside.
+        """
+        text = "".join(s.read_text() for s in bench.sources)
+        seen = {h.name: h.read_text() for h in out.glob("*.h") if h.name in (f"V{bench.top}.h", *re.findall(r'#include "(V\w+\.h)"', text))}
         with self.lock:
-            known = (bench.name, ports)
+            known = (bench.name, *sorted(seen.items()))
             if known not in self.benches:
                 headers = self.shared / f"ports_{len(self.benches)}"
                 headers.mkdir(exist_ok=True)
-                (headers / f"V{bench.top}.h").write_text(ports)
+                for name, header in seen.items():
+                    (headers / name).write_text(header)
                 objects = []
                 for source in bench.sources:
                     compiler = ["gcc", "-std=c11"] if source.suffix == ".c" else ["g++", "-std=c++17"]
@@ -125,7 +141,8 @@ class Builder:
             return self.benches[known]
 
 
-INCLUDES = [f"-I{VERILATOR}", f"-I{VERILATOR}/vltstd", f"-I{ROOT}", f"-I{ROOT}/cmodel/include", f"-I{ROOT}/tests"]
+INCLUDES = [f"-I{VERILATOR}", f"-I{VERILATOR}/vltstd", f"-I{ROOT}", f"-I{ROOT}/cmodel/include", f"-I{ROOT}/switch/include", f"-I{ROOT}/tests"]
+SYSTEM_LIBRARIES = ["-ldeflate", "-lsodium", "-lz", "-lpthread", "-latomic"]  # what the libraries of gradnic want, too
 
 
 def run(command, check=True):
@@ -135,9 +152,9 @@ def run(command, check=True):
     return done.returncode
 
 
-def survives(program):
+def survives(program, timeout=TIMEOUT):
     try:
-        return subprocess.run([str(program)], capture_output=True, timeout=TIMEOUT).returncode == 0
+        return subprocess.run([str(program)], capture_output=True, timeout=timeout).returncode == 0
     except subprocess.TimeoutExpired:
         return False
 
@@ -167,7 +184,7 @@ def judge(builder, chain, module, text, mutant, seconds):
             program = builder.program(bench, changed, directory)
             if program is None:
                 return "refused", ""
-            if not survives(program):
+            if not survives(program, builder.patience[bench.name]):
                 return "killed", bench.name
         return ("equivalent", "yosys") if seconds and equivalent(module, changed, seconds) else ("survived", "")
 
@@ -199,7 +216,9 @@ def report(verdicts, chosen):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--module", action="append", help="only this module (may be given more than once)")
+    parser.add_argument("--kind", action="append", help="only this kind, such as operator, parameter, connection (may be given more than once)")
     parser.add_argument("--count", type=int, help="so many of all mutants, chosen at random")
+    parser.add_argument("--share", type=float, metavar="PERCENT", help="so much of each module's mutants, chosen at random")
     parser.add_argument("--seed", type=int, default=1, help="of that choice")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where libgradnic has been built")
@@ -223,11 +242,14 @@ def main():
     everything = []
     for module in modules:
         text = source_of(module).read_text()
-        everything += [(module, text, m) for m in mutants.mutants(text)]
+        everything += [(module, text, m) for m in mutants.mutants(text, ports_of) if m.kind in (args.kind or [m.kind])]
     chosen = everything
     if args.count is not None and args.count < len(everything):
         chosen = random.Random(args.seed).sample(everything, args.count)
     random.Random(args.seed).shuffle(chosen)
+    if args.share is not None:
+        room = collections.Counter({m: math.ceil(n * args.share / 100) for m, n in collections.Counter(c[0] for c in chosen).items()})
+        chosen = [c for c in chosen if not room.subtract([c[0]]) and room[c[0]] >= 0]
 
     verdicts = Verdicts(args.results or args.build / "mutation.jsonl", "module")
     to_do = [c for c in chosen if verdicts.get(c) is None]
@@ -242,8 +264,10 @@ def main():
                 plain = work / f"plain_{bench.name}"
                 plain.mkdir()
                 program = builder.program(bench, bench.verilog[-1], plain)
+                began = time.monotonic()
                 if program is None or not survives(program):
                     sys.exit(f"mutate: bench {bench.name} fails on the unchanged hardware")
+                builder.patience[bench.name] = min(TIMEOUT, LEAST + TIMES * (time.monotonic() - began))
                 shutil.rmtree(plain)
             verdicts.judge(to_do, args.jobs, lambda module, text, m: judge(builder, chains[module], module, text, m, args.equivalence),
                            lambda module, m, r: f"{module}.v:{m.line}: {m.kind}: {m.old!r} -> {m.new!r}: {r['verdict']}")
