@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/udp.h>
 #include <math.h>
 #include <netinet/in.h>
@@ -322,14 +323,15 @@ static int time_left(const client *c)
     return left <= 0 ? 0 : (int)(left / 1000000) + 1;
 }
 
-/// Waits for packets, timers and bad news. @return false: it is over
-static bool wait_for_something(client *c)
+/// Waits for packets, timers and bad news, but not longer than `most_ms`. @return false: it is over
+static bool wait_for_something(client *c, int most_ms)
 {
+    const int left = time_left(c);
     struct pollfd watched[1 + GN_ADMISSION_CHANNELS_MAX] = {{.fd = c->tcp, .events = POLLIN}};
     gn_admission frame;
     for (unsigned s = 0; s < c->join.channels; s++)
         watched[1 + s] = (struct pollfd){.fd = c->channels[s].fd, .events = POLLIN};
-    (void)poll(watched, 1 + c->join.channels, time_left(c));
+    (void)poll(watched, 1 + c->join.channels, left < most_ms ? left : most_ms);
     for (unsigned s = 0; s < c->join.channels; s++)
         if (watched[1 + s].revents) receive(c, &c->channels[s]);
     if (watched[0].revents) {
@@ -359,11 +361,23 @@ static bool sum_once(client *c, unsigned round)
             transmit(c, &c->channels[s]);
             done &= gn_worker_done(c->channels[s].worker);
         }
-        if (!done && !wait_for_something(c)) return false;
+        if (!done && !wait_for_something(c, INT_MAX)) return false;
     }
     for (unsigned s = 0; s < c->join.channels; s++)
         if (!check(c, s, round)) return false;
     c->result->rounds++;
+    return true;
+}
+
+/// What has no integers is known to rank 0 alone. It stays, as the library does, until all have it.
+static bool stay(client *c)
+{
+    if (!c->config->done) return true;
+    atomic_fetch_add(c->config->done, 1);
+    while (atomic_load(c->config->done) < c->join.ranks) {
+        for (unsigned s = 0; s < c->join.channels; s++) transmit(c, &c->channels[s]);
+        if (!wait_for_something(c, 10)) return false;
+    }
     return true;
 }
 
@@ -412,7 +426,7 @@ static bool run(client *c)
     c->result->seconds = (double)(gn_now() - begin) / 1e9;
     // The last results may be lost on their way to others. Those ask again, and the switch answers
     // them.
-    return true;
+    return stay(c);
 }
 
 void sw_client_run(const sw_client *config, sw_result *result)

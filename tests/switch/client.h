@@ -34,6 +34,7 @@ typedef struct sw_client {
     double pause_s;           ///< after each round...
     unsigned pauses;          ///< ... up to this one; 0: after all
     atomic_bool *hold;        ///< NULL, or: after its first round it waits while this is true
+    atomic_uint *done;        ///< NULL, or how many of the job are: it answers until all are
     bool nan;                 ///< rank 1 has values that have no integers
     bool deaf;                ///< sums in binary32, from rank 0, do not reach it
     uint8_t tos;              ///< of all that it sends; with GN_ECN_MARKED, as if a queue had marked it

@@ -115,10 +115,12 @@ START_TEST(trees_and_parameter_servers)
     config.parent = root.address;
     config.in = (gn_fault_config){.seed = 5, .loss = 0.01};
     const running leaf[2] = {start(&config), start(&config)};
+    atomic_uint done = 0;
     for (unsigned i = 0; i < 4; i++) {
         sw_client c = leaf_client(leaf[i / 2].port, "tree", i);
         c.secret = &secret;
         c.nan = true;  // the leader's sums pass, too
+        c.done = &done;
         launch(i, &c);
     }
     all_good(0, 4);
