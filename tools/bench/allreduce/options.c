@@ -194,6 +194,8 @@ static void finish(struct argp_state *state, gn_allreduce_options *o)
     const gn_offload asked = o->comm.offload;
     if (!o->quantise && (asked == GN_OFFLOAD_LIBRARY || asked == GN_OFFLOAD_NONE))
         argp_error(state, "--offload %s: with --no-quantise only a NIC can compress", gn_offload_name(asked));
+    if (!o->quantise && o->comm.group_offload == GN_OFFLOAD_LIBRARY)
+        argp_error(state, "--group-offload library: with --no-quantise only a NIC can compress");
     gn_comm_options_finish(state, &o->comm);
     check_needless(state, o);
     check_type(state, o);
