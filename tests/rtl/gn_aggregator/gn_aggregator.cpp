@@ -3,8 +3,8 @@
 // result's frame is the one that the C core writes, and its checksums hold. After each packet the
 // copy of its slot is as the core has it. From time to time all copies and sums are compared.
 // Packets of workers that obey, late ones, early ones, foreign ones, wrong ones, of int32 and
-// dense; streams that are corrupt or have what is no integer; sums that leave int32; random gaps
-// and back-pressure. And the rate.
+// dense; streams that are corrupt or have what is no integer; sums that leave int32; jobs that go
+// and come among others; random gaps, back-pressure and resets. And the rate.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -90,6 +90,26 @@ class Bench
             begin(1 + random_.below(CHILDREN), 1u << log2, random_.below(3), random_.percent(50));
             slots -= 1u << log2;
         }
+    }
+    // One job goes, and another gets its slots. What the rest have summed up stays.
+    void replace()
+    {
+        const unsigned i = random_.below(static_cast<uint32_t>(jobs_.size())), slots = jobs_[i].job.slots;
+        gn_switch_remove_job(&sw_, jobs_[i].job.job);
+        write(gn_aggregator_job_address(jobs_[i].index, 0), gn_aggregator_number(jobs_[i].job.job, 0, 0, 0));
+        jobs_.erase(jobs_.begin() + i);
+        begin(1 + random_.below(CHILDREN), slots, random_.below(3), random_.percent(50));
+        settle();
+    }
+    // A reset while packets are anywhere inside. Software then begins all jobs again.
+    void restart()
+    {
+        for (unsigned i = 0; i < 40; i++) any(30);
+        for (unsigned i = random_.below(400); i; i--) stream_.step();
+        stream_.reset(1 + random_.below(3));
+        expected_.clear(), results_.clear();
+        others_ = bad_ = 0;
+        write(GN_AGGREGATOR_LIMIT, VALUES);
     }
     // One job.
     Job &begin(unsigned children, unsigned slots, unsigned level, bool dense)
@@ -255,7 +275,7 @@ class Bench
 
     void spoil_fields(const Job &j, gn_agg_packet &p, std::vector<int32_t> &values, unsigned &from)
     {
-        switch (random_.below(19)) {
+        switch (random_.below(21)) {
         case 0:  // of the chunk before, or one that has not begun
             p.psn += random_.percent(50) ? j.job.slots : -static_cast<uint32_t>(j.job.slots);
             p.version = (p.psn & j.job.slots) != 0;
@@ -315,6 +335,12 @@ class Bench
             break;
         case 18:
             p.next = static_cast<int8_t>(p.next + 1 - random_.below(3));
+            break;
+        case 19:
+            p.fanin = 0, p.bitmap = 0;
+            break;
+        case 20:
+            p.fanin = static_cast<uint16_t>(p.fanin ^ 1 << random_.below(12));
             break;
         }
     }
@@ -624,7 +650,10 @@ int main(int argc, char **argv)
             b.admit();
             b.stream_.gaps = {round % 4 == 1 ? 40u : 0u, round % 4 == 2 ? 60u : round % 4 == 3 ? 20u : 0u};
             b.lossy_ = round % 3 == 2 ? 5 : 0;
-            b.run(600, round % 5 == 0 ? 0 : 25, round % 2 ? 4 : 60);
+            b.run(400, round % 5 == 0 ? 0 : 25, round % 2 ? 4 : 60);
+            b.replace();
+            b.run(200, round % 5 == 0 ? 0 : 25, round % 2 ? 4 : 60);
+            b.restart();
         }
         const char *const names[20] = {"",     "malformed", "type",  "job",       "gen",      "port",    "level",
                                        "slot", "stale",     "early", "duplicate", "format",   "stream",  "unexpected",

@@ -52,6 +52,8 @@ class Bench
         model_->rst = 1, model_->k_valid = 0, model_->s_valid = 0;
         model_.rise();
         model_->rst = 0;
+        if (model_->m_valid || model_->event_added || model_->event_evicted || model_->event_closed)
+            fail("after a reset there is an answer to nothing");
         gn_flow_free(table_);
         table_ = gn_flow_new_sets(GN_RTL_FLOWS, SEED);
         if (!table_) fail("no table");
