@@ -77,6 +77,20 @@ class Bench
         finish();
         for (Nic &nic : nics_) nic.writes = 0;
     }
+    // In the middle of accesses. What they wrote, or not, is where the lanes have it.
+    void restart()
+    {
+        const uint32_t address = random_.below(COUNTERS / 4) * 4;
+        axil_.write(address, 0, 15, {});
+        axil_.read(address, {});
+        for (unsigned n = random_.below(30); n; n--) step();
+        axil_.reset();
+        model_->rst = 1;
+        for (unsigned n = 1 + random_.below(3); n; n--) model_.rise();
+        model_->rst = 0;
+        for (Nic &nic : nics_) nic.aw = nic.w = nic.ar = false, nic.writes = 0, nic.words[address / 4] = 0;
+        reading_ = false;
+    }
     void finish()
     {
         for (unsigned n = 0; axil_.busy(); n++) {
@@ -109,6 +123,9 @@ class Bench
         top.m_axil_bvalid = bvalid, top.m_axil_rvalid = rvalid, top.m_axil_bresp = bresp, top.m_axil_rresp = rresp;
         model_.settle();
         axil_.sample();
+        if (reading_ && top.s_axil_arready) fail("a read is taken before the one ahead of it is answered");
+        reading_ =
+            top.s_axil_arvalid && top.s_axil_arready ? true : reading_ && !(top.s_axil_rvalid && top.s_axil_rready);
         for (unsigned i = 0; i < LANES; i++) {
             Nic &n = nics_[i];
             if (top.m_axil_awvalid >> i & awready >> i & 1) n.aw = true, n.aw_addr = top.m_axil_awaddr, n.b_in = late();
@@ -129,6 +146,7 @@ class Bench
     bench::Axil<Vgn_axil_lanes> axil_;
     std::array<Nic, LANES> nics_;
     unsigned slow_ = 0;
+    bool reading_ = false;
 };
 
 }  // namespace
@@ -141,6 +159,7 @@ int main(int argc, char **argv)
     for (unsigned round = 0; round < 6; round++) {
         b.gaps(round * 12, round % 3 * 30);
         for (unsigned n = 0; n < 400; n++) {
+            if (n % 8 == 0) b.restart();
             const uint32_t address = random.below(1022) * 4;
             switch (random.below(8)) {
             case 0:

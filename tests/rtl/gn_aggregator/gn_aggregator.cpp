@@ -337,7 +337,7 @@ class Bench
             p.next = static_cast<int8_t>(p.next + 1 - random_.below(3));
             break;
         case 19:
-            p.fanin = 0, p.bitmap = 0;
+            p.fanin = 0, p.bitmap = 0, p.type = static_cast<uint8_t>(random_.below(7));
             break;
         case 20:
             p.fanin = static_cast<uint16_t>(p.fanin ^ 1 << random_.below(12));
