@@ -78,9 +78,17 @@ def benches(build):
 
 
 def suite(all_benches, module, most):
-    """Those that contain the module: its own first, then by size."""
-    return sorted((b for b in all_benches if module in b.modules),
-                  key=lambda b: (b.top != module, module not in [v.stem for v in b.verilog], len(b.modules), b.name))[:most]
+    """Those that contain the module: its own first, then by size.
+
+    One of each top comes ahead of a second one: it may set other parameters.
+    """
+    found = sorted((b for b in all_benches if module in b.modules),
+                   key=lambda b: (b.top != module, module not in [v.stem for v in b.verilog], len(b.modules), b.name))
+    seen, first, later = {module}, [], []
+    for b in found:
+        (first if b.top == module or b.top not in seen else later).append(b)
+        seen.add(b.top)
+    return (first + later)[:most]
 
 
 class Builder:
