@@ -252,6 +252,7 @@ class Bench
         for (unsigned i = 0, bits = 0; i < count; i++) {
             if (i % 8 == 0) bits = random_.percent(20) ? 0 : 1 + random_.below(most);
             values[i] = bits ? static_cast<int32_t>(random_.next()) >> (32 - bits) : 0;
+            if (most > 16 && bits && bits < 16 && random_.percent(10)) values[i] = INT16_MIN;  // just too wide
         }
         return values;
     }
