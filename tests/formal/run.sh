@@ -4,7 +4,7 @@
 # nothing can break says nothing.
 #
 #   tests/formal/run.sh                     all, with a table of results and seconds
-#   tests/formal/run.sh --quick             those that take seconds
+#   tests/formal/run.sh --quick             those that take seconds, each with its first mutant
 #   tests/formal/run.sh NAME...             some
 #   tests/formal/run.sh --help              this, and which there are
 #
@@ -143,6 +143,7 @@ prove() {
         else answer=$(attempt "$name" "$parameter" "$dir" mutant); fi
         if [ "$answer" = fails ]; then answer=refuted; else failed=1; fi
         row "" mutant "$answer" $((SECONDS - start)) "$change"
+        [ $quick = 0 ] || break
     done < <(directive "$name" mutant)
     grep -q '^// mutant: ' "$here/$name.v" || { echo "run.sh: $name has no mutant" >&2; failed=1; }
 }
