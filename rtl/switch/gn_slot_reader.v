@@ -264,6 +264,7 @@ module gn_slot_reader #(
     wire [JOBS_LOG2+2:0] place = {index_reg, child_reg};
     reg [247:0] child;      // step 12
     reg [15:0]  udp_bytes, ip_bytes;
+    reg [18:0]  udp_own;    // step 12, of the sum of UDP: what is the same for all children
     reg [18:0]  udp_wide, ip_wide;    // step 13
     reg [15:0]  udp_sum, ip_sum;      // step 14
     reg [335:0] ahead;      // step 15: Ethernet, IPv4, UDP
@@ -287,7 +288,8 @@ module gn_slot_reader #(
         udp_bytes <= {2'd0, bytes_reg} + (dense_reg ? 16'd48 : 16'd40);
         ip_bytes  <= {2'd0, bytes_reg} + (dense_reg ? 16'd68 : 16'd60);
         // the length is summed twice, in the pseudo header and in the header
-        udp_wide  <= {3'd0, child[207:192]} + {3'd0, payload_sum_reg} + {2'd0, udp_bytes, 1'b0} + {3'd0, shim_sum};
+        udp_own   <= {3'd0, payload_sum_reg} + {2'd0, udp_bytes, 1'b0} + {3'd0, shim_sum};
+        udp_wide  <= {3'd0, child[207:192]} + udp_own;
         ip_wide   <= {3'd0, child[223:208]} + {3'd0, ip_bytes};
         udp_sum   <= fold(udp_wide);
         ip_sum    <= fold(ip_wide);
