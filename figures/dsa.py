@@ -6,10 +6,12 @@ import dsa_daemons
 import dsa_sharing
 from model import SIMULATED, Figure, Plot, Result, over_seeds
 
-MODES = {"switchml": "SwitchML", "atp": "ATP", "dsa": "DSA", "always": "always", "alternately": "every other time"}
+MODES = {"switchml": "SwitchML", "atp": "ATP", "dsa": "DSA", "always": "always", "alternately": "every other time",
+         "preemptive": "results from the server"}
 MIXES = {"A": "A", "B": "B", "AB": "mixed", "AAAAAAAABC": "A, B and C as 8:1:1", "AAAAABC": "A, B and C as 5:1:1"}
 PACKET_VALUES = 62  # of 306 bytes: 32 of the header, 26 of Ethernet and IP
 SLOT_BYTES = 4 * PACKET_VALUES + 8
+FIRST_WINDOW = 60_000 // 306  # the paper's
 WINDOW = 4096  # chunks that a worker may have under way, a choice of ours
 ABOUT = {
     "links": "100 Gbit/s, round trip 10 us, packets of 306 bytes, marks at 80 KB",
@@ -30,8 +32,10 @@ def job(kind, workers, slots, start_ns, straggle_ns=300_000):
             "straggle_ns": straggle_ns, "forward_ns": [layer_ns, layer_ns], "tensors": tensors}
 
 
-def scenario(mode, mix, jobs, workers, seed, admitted=0, sample_ns=0, window=WINDOW, megabytes=5, straggle_ms=0.3):
-    """`admitted`: for so many jobs SwitchML keeps memory; 0: for those that are there."""
+def scenario(mode, mix, jobs, workers, seed, admitted=0, sample_ns=0, window=WINDOW, megabytes=5, straggle_ms=0.3,
+             first_window=0):
+    """`admitted`: for so many jobs SwitchML keeps memory; 0: for those that are there.
+    `first_window`: chunks; 0: as wide as windows become."""
     memory = int(megabytes * 1e6) // SLOT_BYTES
     slots = window
     if mode == "switchml":
@@ -39,14 +43,16 @@ def scenario(mode, mix, jobs, workers, seed, admitted=0, sample_ns=0, window=WIN
         slots = 1 << ((memory // (admitted or jobs)).bit_length() - 1)
         slots = min(slots, window)
     draw = random.Random(seed)
+    first = {"first_window": first_window} if first_window else {}
     kinds = [mix[i % len(mix)] for i in range(jobs)]
     return {"link": {"rate_bit_s": 100_000_000_000, "delay_ns": 2500, "overhead_bytes": 26, "ecn_bytes": 80_000},
             "packet_values": PACKET_VALUES, "switch": {"mode": mode, "slots": memory}, "sample_ns": sample_ns,
-            "jobs": [job(kind, workers, slots, int(draw.random() * 1e6), int(straggle_ms * 1e6)) for kind in kinds]}
+            "jobs": [job(kind, workers, slots, int(draw.random() * 1e6), int(straggle_ms * 1e6)) | first
+                     for kind in kinds]}
 
 
 WORDS = {"window": "windows of {}", "megabytes": "{:g} MB", "straggle_ms": "stragglers of {:g} ms",
-         "admitted": "memory kept for {} jobs"}
+         "admitted": "memory kept for {} jobs", "first_window": "first window of {}"}
 
 
 def in_words(more):
@@ -66,7 +72,7 @@ def mean(report, what):
 def seeds_of(run, mix, more):
     """Jobs of type A at the paper's size have three seeds. Others have one, unless all is to be
     made."""
-    return run.draws if mix == "A" and not more else run.seeds
+    return run.draws if mix == "A" and not more.keys() - {"first_window"} else run.seeds
 
 
 def completion(run, mode, mix, **more):
@@ -150,6 +156,25 @@ def fig11(run):
                   "reminder after a timeout. Our switch knows what has gone to the parameter server, and sends the rest on "
                   "by itself, so evictions are cheap. With stragglers of up to 1 ms, of one seed, DSA and every other time "
                   "are ahead of always, and all of ATP, as in the paper.", run.draws)
+
+
+def options(run):
+    """What the paper leaves open: who sends results, and how wide the first window is."""
+    rows, bars = [], {name: [] for name in ("DSA", "results from the server", "first window of 60 KB", "both")}
+    for mix in ("A", "AB"):
+        atp = completion(run, "atp", mix)
+        for name, mode, more in (("DSA", "dsa", {}), ("results from the server", "preemptive", {}),
+                                 ("first window of 60 KB", "dsa", {"first_window": FIRST_WINDOW}),
+                                 ("both", "preemptive", {"first_window": FIRST_WINDOW})):
+            gains = ratios(atp, completion(run, mode, mix, **more))
+            bars[name].append(sum(gains) / len(gains))
+            rows.append(over_seeds(f"{MIXES[mix]}: {name} over ATP", gains, "x"))
+    return Result(rows, Plot("bars", ["A", "mixed"], bars, "", "gain over ATP"),
+                  {**ABOUT, "first window": f"{WINDOW} packets, or 60 KB: {FIRST_WINDOW} packets"},
+                  "With DSA the switch sends results to the workers. Where only the parameter server sends them, as our "
+                  "daemon does, they come later but are never lost. A first window of 60 KB helps DSA. It costs where the "
+                  "server sends results: round trips are longer, so windows take longer to grow.",
+                  run.draws)
 
 
 def shares(run):
@@ -240,6 +265,7 @@ FIGURES = [
     Figure("dsa-fig7", "Fig. 7", "throughput over jobs", SIMULATED, fig7),
     dsa_sharing.FIGURE,
     Figure("dsa-fig8", "Fig. 8", "completion time over jobs", SIMULATED, fig8),
+    Figure("dsa-options", "Fig. 8", "results from the server, first window", SIMULATED, options),
     Figure("dsa-fig9", "Fig. 9", "completion time over workers", SIMULATED, fig9),
     Figure("dsa-fig10", "Fig. 10", "utilisation", SIMULATED, fig10),
     Figure("dsa-fig11", "Fig. 11", "straw men", SIMULATED, fig11),

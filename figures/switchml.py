@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of SwitchML (Sapio et al., NSDI 2021)."""
 import links
+import switchml_links
 import switchml_trainings
 from model import COMPUTED, MEASURED, SIMULATED, Figure, Plot, Result, Row, over_seeds, timed
 
@@ -241,6 +242,7 @@ FIGURES = [
     Figure("switchml-table1", "Table 1", "networks", COMPUTED, table1, checked=True),
     switchml_trainings.FIG2,
     Figure("switchml-fig3", "Fig. 3", "elements a second, parameter servers", MEASURED, fig3),
+    *switchml_links.FIGURES,
     Figure("switchml-table2", "Table 2, Fig. 4 and 5", "gain over a ring", COMPUTED, gains, checked=True),
     Figure("switchml-fig6", "Fig. 6", "inflation by loss", SIMULATED, fig6),
     Figure("switchml-fig7", "Fig. 7", "packets over time under loss", SIMULATED, fig7),
