@@ -57,10 +57,8 @@ static gn_status find_mtu(gn_nic *nic, gn_error *error)
 {
     unsigned smallest = nic->config.wire_mtu, overhead = 0;
     char text[GN_ENDPOINT_TEXT];
-    // A firewall marks packets behind the choice of their route. What the device does not take, the
-    // kernel then notes as the MTU of the peer's own address, which is the wire's.
     gn_status (*const find)(const gn_ip *, gn_path *) =
-        nic->config.steer.mode == GN_STEER_MARK ? gn_path_find_unlearnt : gn_path_find;
+        gn_steer_is_late(&nic->config.steer) ? gn_path_find_unlearnt : gn_path_find;
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         gn_path path;
@@ -131,7 +129,7 @@ static gn_status open_wire(gn_nic *nic, gn_error *error)
     if (check_loops(nic, error) || find_mtu(nic, error)) return error->status;
     return gn_wire_open(&nic->wire, &nic->listen,
                         nic->config.buffer_bytes ? nic->config.buffer_bytes : GN_NIC_BUFFER_DEFAULT,
-                        nic->config.steer.mode == GN_STEER_MARK, error);
+                        gn_steer_is_late(&nic->config.steer), error);
 }
 
 static gn_status engine_error(const gn_nic *nic, const gn_error *why, gn_error *error)

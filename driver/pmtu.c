@@ -15,18 +15,11 @@ static unsigned mtu_to(const gn_endpoint *endpoint)
     return mtu;
 }
 
-static bool is_shared(const gn_nic *nic)
-{
-    return nic->config.steer.mode == GN_STEER_MARK;
-}
-
-/// A firewall marks packets to a peer's own address behind the choice of their route. So the kernel
-/// notes for that address, which is the wire's too, what did not fit into the device, and what the
-/// host was told. These come back as if they were the wire's: to follow them would lead down and
-/// down.
+/// Where steering is late, what did not fit into the device, and what the host was told, come back
+/// as if they were the wire's. To follow them would lead down and down.
 static bool is_echo(const gn_nic *nic, unsigned mtu)
 {
-    return is_shared(nic) && (mtu == nic->tun.mtu || mtu == nic->packet_mtu - GN_SHIM_BYTES);
+    return gn_steer_is_late(&nic->config.steer) && (mtu == nic->tun.mtu || mtu == nic->packet_mtu - GN_SHIM_BYTES);
 }
 
 static unsigned smallest_now(const gn_nic *nic)
@@ -44,8 +37,9 @@ void gn_pmtu_follow(gn_nic *nic, uint64_t now)
 {
     gn_out *out = nic->out;
     const bool refused = out->wire.too_big != out->too_big_seen, lowered = nic->wire_mtu < nic->wire_mtu_opened;
-    if (!refused && !lowered && !is_shared(nic)) return;
-    const unsigned pause = refused ? GN_PMTU_AGAIN_MS : is_shared(nic) ? GN_PMTU_LOOK_MS : GN_PMTU_RECOVER_MS;
+    const bool late = gn_steer_is_late(&nic->config.steer);
+    if (!refused && !lowered && !late) return;
+    const unsigned pause = refused ? GN_PMTU_AGAIN_MS : late ? GN_PMTU_LOOK_MS : GN_PMTU_RECOVER_MS;
     if (now - out->paths_asked < pause * GN_MILLISECOND) return;
     out->paths_asked = now;
     out->too_big_seen = out->wire.too_big;

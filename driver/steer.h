@@ -32,6 +32,13 @@ typedef struct gn_steer {
     uint32_t adopted;  ///< bit i: policy i had been left behind
 } gn_steer;
 
+/// Whether a firewall marks packets behind the choice of their route. What the device does not take
+/// is then noted by the kernel as the MTU of the peer's own address, which is the wire's.
+static inline bool gn_steer_is_late(const gn_steer_config *config)
+{
+    return config->mode == GN_STEER_MARK;
+}
+
 /// Adds routes and policy rules for all peers. A rule that a killed NIC has left is taken over. On
 /// failure everything is as before.
 gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,

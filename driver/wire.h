@@ -49,7 +49,7 @@ static inline unsigned gn_wire_encapsulation(const gn_peer *peer)
 }
 
 /// Binds a socket to `listen`, whose address may be unspecified: for IPv6, such a one hears both
-/// versions.
+/// versions. `unlearnt`: what the kernel has learnt of a path's MTU refuses no datagram.
 gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_bytes, bool unlearnt, gn_error *error);
 void gn_wire_close(gn_wire *wire);
 

@@ -78,7 +78,8 @@ void gn_control_close(gn_control *control)
 int gn_control_prepare(const gn_control *control, struct pollfd *watched)
 {
     uint64_t first = GN_FOREVER;
-    const bool shut = control && control->shut_until > gn_now();
+    const uint64_t now = gn_now();
+    const bool shut = control && control->shut_until > now;
     if (shut) first = control->shut_until;
     watched[0] = (struct pollfd){.fd = control && !shut ? control->fd : -1, .events = POLLIN};
     for (size_t i = 0; i < GN_CONTROL_CLIENTS; i++) {
@@ -88,7 +89,7 @@ int gn_control_prepare(const gn_control *control, struct pollfd *watched)
         watched[1 + i] = (struct pollfd){.fd = c->fd, .events = c->answering ? POLLOUT : POLLIN};
         if (c->deadline < first) first = c->deadline;
     }
-    return gn_ms_until(first, gn_now());
+    return gn_ms_until(first, now);
 }
 
 // Without a descriptor or memory for it, who knocks has to wait. poll() would report it at once,

@@ -11,14 +11,14 @@ constexpr size_t LANE_BYTES = 32;     // that a lane takes or gives in a cycle
 constexpr uint64_t LATENCY = 24;      // cycles: parsing, an engine, headers
 constexpr uint32_t OKAY = 0, SLVERR = 2;
 
-static size_t beats(size_t bytes)
+static size_t beats(size_t bytes, size_t width = BEAT)
 {
-    return (bytes + BEAT - 1) / BEAT;
+    return (bytes + width - 1) / width;
 }
 
 static uint64_t lane_cycles(size_t bytes)
 {
-    return (bytes + LANE_BYTES - 1) / LANE_BYTES;
+    return beats(bytes, LANE_BYTES);
 }
 
 Behavioural::Behavioural(sc_core::sc_module_name, unsigned lanes) : lanes_(lanes), store_beats_(STORE_BEATS * lanes)

@@ -69,9 +69,10 @@ def benches(build):
         top, parameters, definitions, verilog, sources, libraries = path.read_text().splitlines()
         verilog = [pathlib.Path(v) for v in verilog.split(";")]
         sources = [BENCHES / x for x in sources.split(";")]  # an absolute path stays what it is
-        found.append(Bench(path.name, top, [p for p in parameters.split(";") if p], [d for d in definitions.split(";") if d.startswith("GN_")], verilog,
-                           [x for x in sources if ".dir/" not in str(x) and x.suffix in (".c", ".cpp")], [x for x in libraries.split(";") if x],
-                           modules_of(verilog)))
+        found.append(Bench(path.name, top, [p for p in parameters.split(";") if p],
+                           [d for d in definitions.split(";") if d.startswith("GN_")], verilog,
+                           [x for x in sources if ".dir/" not in str(x) and x.suffix in (".c", ".cpp")],
+                           [x for x in libraries.split(";") if x], modules_of(verilog)))
     if not found:
         sys.exit(f"mutate: no benches in {build}: cmake --preset release")
     return found
@@ -123,7 +124,8 @@ class Builder:
         (out / "all.cc").write_text("".join(f'#include "{f.name}"\n' for f in sorted(out.glob("*.cpp"))))
         run(["g++", "-std=c++17", "-O1", "-w", f"-I{out}", *INCLUDES, "-c", str(out / "all.cc"), "-o", str(out / "all.o")])
         program = out / "bench"
-        run(["g++", str(out / "all.o"), *self.bench(bench, out), *self.runtime, *bench.libraries, str(self.library), *SYSTEM_LIBRARIES, "-o", str(program)])
+        run(["g++", str(out / "all.o"), *self.bench(bench, out), *self.runtime, *bench.libraries, str(self.library),
+             *SYSTEM_LIBRARIES, "-o", str(program)])
         return program
 
     def bench(self, bench, out):
@@ -132,7 +134,8 @@ class Builder:
         Of the model they know only its ports, but for benches that look inside.
         """
         text = "".join(s.read_text() for s in bench.sources)
-        seen = {h.name: h.read_text() for h in out.glob("*.h") if h.name in (f"V{bench.top}.h", *re.findall(r'#include "(V\w+\.h)"', text))}
+        wanted = {f"V{bench.top}.h", *re.findall(r'#include "(V\w+\.h)"', text)}
+        seen = {h.name: h.read_text() for h in out.glob("*.h") if h.name in wanted}
         with self.lock:
             known = (bench.name, *sorted(seen.items()))
             if known not in self.benches:
@@ -149,7 +152,8 @@ class Builder:
             return self.benches[known]
 
 
-INCLUDES = [f"-I{VERILATOR}", f"-I{VERILATOR}/vltstd", f"-I{ROOT}", f"-I{ROOT}/cmodel/include", f"-I{ROOT}/switch/include", f"-I{ROOT}/tests"]
+INCLUDES = [f"-I{path}" for path in (VERILATOR, VERILATOR / "vltstd", ROOT, ROOT / "cmodel/include",
+                                     ROOT / "switch/include", ROOT / "tests")]
 SYSTEM_LIBRARIES = ["-ldeflate", "-lsodium", "-lz", "-lpthread", "-latomic"]  # what the libraries of gradnic want, too
 
 
@@ -221,12 +225,23 @@ def report(verdicts, chosen):
     return all_["killed"] / counted if counted else 1.0
 
 
+def share_of_each(chosen, percent):
+    """The first ones of each module, in the order that they have."""
+    of_module = collections.defaultdict(list)
+    for c in chosen:
+        of_module[c[0]].append(c)
+    kept = {id(c) for cs in of_module.values() for c in cs[:math.ceil(len(cs) * percent / 100)]}
+    return [c for c in chosen if id(c) in kept]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--module", action="append", help="only this module (may be given more than once)")
-    parser.add_argument("--kind", action="append", help="only this kind, such as operator, parameter, connection (may be given more than once)")
+    parser.add_argument("--kind", action="append",
+                        help="only this kind, such as operator, parameter, connection (may be given more than once)")
     parser.add_argument("--count", type=int, help="so many of all mutants, chosen at random")
-    parser.add_argument("--share", type=float, metavar="PERCENT", help="so much of each module's mutants, chosen at random")
+    parser.add_argument("--share", type=float, metavar="PERCENT",
+                        help="so much of each module's mutants, chosen at random")
     parser.add_argument("--seed", type=int, default=1, help="of that choice")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where libgradnic has been built")
@@ -256,8 +271,7 @@ def main():
         chosen = random.Random(args.seed).sample(everything, args.count)
     random.Random(args.seed).shuffle(chosen)
     if args.share is not None:
-        room = collections.Counter({m: math.ceil(n * args.share / 100) for m, n in collections.Counter(c[0] for c in chosen).items()})
-        chosen = [c for c in chosen if not room.subtract([c[0]]) and room[c[0]] >= 0]
+        chosen = share_of_each(chosen, args.share)
 
     verdicts = Verdicts(args.results or args.build / "mutation.jsonl", "module")
     to_do = [c for c in chosen if verdicts.get(c) is None]
