@@ -51,7 +51,8 @@ def instances(code):
 def ports(code):
     """{name: (direction, width)} of the module in this text."""
     header = re.search(r"\bmodule\b.*?\);", code, re.S)
-    return {name: (direction, re.sub(r"\s", "", width or "")) for direction, width, name in PORT.findall(header.group())} if header else {}
+    found = PORT.findall(header.group()) if header else []
+    return {name: (direction, re.sub(r"\s", "", width)) for direction, width, name in found}
 
 
 def constants(code):

@@ -48,7 +48,9 @@ for version in 4 6; do
     expect "policy rules and routes behind a killed NIC (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "1 1 "
 done
 testbed_nic_stop 1
-for version in 4 6; do expect "what is left behind a killed NIC (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "0 0 "; done
+for version in 4 6; do
+    expect "what is left behind a killed NIC (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "0 0 "
+done
 
 # The kernel notes the device's MTU for the peer's address, where the firewall marks. A NIC that
 # starts then does not take it for the wire's, or each start would make the packets smaller.

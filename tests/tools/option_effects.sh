@@ -91,7 +91,8 @@ expect 2 "--groups: groups is '0': want host, ranks of a group (1 to 256)" "$GRA
 expect 2 "--groups goes with --algorithm group-ring" "$GRADNIC" bench allreduce -N 2 --groups 2 --algorithm direct
 expect 2 "--group-offload goes with --algorithm group-ring" "$GRADNIC" bench allreduce -N 2 --group-offload none -p dense
 expect 2 "--group-offload needs a profile" "$GRADNIC" bench allreduce -N 2 --groups 2 --group-offload library
-expect 2 "--group-offload library: with --no-quantise only a NIC" "$GRADNIC" bench allreduce -N 2 --groups 2 --group-offload library -p dense --no-quantise
+expect 2 "--group-offload library: with --no-quantise only a NIC" \
+    "$GRADNIC" bench allreduce -N 2 --groups 2 --group-offload library -p dense --no-quantise
 expect 2 "group_offload library with offload none" "$GRADNIC" bench allreduce -N 2 --groups 2 --group-offload library -p dense --offload none
 
 expect 2 "--op average goes with floats" "$GRADNIC" bench allreduce -N 2 --type i32 --op average
