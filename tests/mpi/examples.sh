@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The examples of examples/mpi, compiled as a user does, with the preload: in C, in Fortran with
-# mpi_f08 and with mpif.h. Each looks at its own sums, and the summary says that they were taken.
+# mpi_f08 and with mpif.h; and as it is in Python, if PYTHON says one that has mpi4py. Each looks at
+# its own sums, and the summary says that they were taken.
 # shellcheck source=tests/mpi/lib.sh
 . "$(dirname "$0")/lib.sh"
 : "${EXAMPLES:?}"
@@ -22,3 +23,4 @@ taken 1 ./average
 taken 2 ./average_f08
 "mpifort.$NAME" -O2 -w -fallow-argument-mismatch "$EXAMPLES/average_mpif.f90" -o average_mpif
 taken 2 ./average_mpif
+[ -z "${PYTHON:-}" ] || taken 1 "$PYTHON" "$EXAMPLES/average.py"
