@@ -16,6 +16,7 @@
 typedef struct beside {
     MPI_Comm mpi;
     size_t least;  ///< bytes; the largest wish of all ranks; SIZE_MAX: MPI does all
+    bool lossy;    ///< groups[0] compresses, as the environment of a rank says
     struct {
         gn_comm *comm;  ///< NULL: not yet, or in vain
         bool done;      ///< tried
@@ -156,20 +157,21 @@ const gn_mpi_settings *gn_mpi_settings_get(void)
     return &settings;
 }
 
-/// The ranks agree on `least`, whatever their environments say: they must take the same calls.
+/// The ranks agree on `least` and `lossy`, whatever their environments say: they must take the same
+/// calls, and make the same groups for them.
 /// @return NULL when MPI has refused, or there is no memory
 static beside *begin(MPI_Comm comm)
 {
     beside *b = calloc(1, sizeof *b);
     if (!b) return NULL;
     int inter = 1, size = 0;
-    uint64_t wish = settings.least, agreed = UINT64_MAX;
+    const uint64_t wish[] = {settings.least, settings.comm.quantise};
+    uint64_t agreed[] = {UINT64_MAX, 0};
     PMPI_Comm_test_inter(comm, &inter);
     if (!inter) PMPI_Comm_size(comm, &size);
-    if (size > 1 && size <= GN_RANKS_MAX &&
-        PMPI_Allreduce(&wish, &agreed, 1, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
-        agreed = UINT64_MAX;
-    *b = (beside){.mpi = comm, .least = (size_t)agreed};
+    if (size > 1 && size <= GN_RANKS_MAX && PMPI_Allreduce(wish, agreed, 2, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
+        agreed[0] = UINT64_MAX;
+    *b = (beside){.mpi = comm, .least = (size_t)agreed[0], .lossy = agreed[1]};
     pthread_mutex_lock(&lock);
     b->next = all;
     if (all) all->previous = b;
@@ -187,12 +189,12 @@ static int gather(void *context, const void *own, void *from_all, size_t bytes)
     return PMPI_Allgather(own, (int)bytes, MPI_BYTE, from_all, (int)bytes, MPI_BYTE, *comm);
 }
 
-/// All ranks have one, or none has.
-static gn_comm *join(MPI_Comm comm, bool compressed)
+/// `which` of `groups`. All ranks have one, or none has.
+static gn_comm *join(MPI_Comm comm, int which)
 {
     gn_comm_config config = settings.comm;
     gn_comm *group = NULL;
-    config.quantise |= compressed;
+    config.quantise |= which == 1;
     PMPI_Comm_rank(comm, &config.rank);
     PMPI_Comm_size(comm, &config.size);
     int bad = gn_comm_init_gathered(&group, &config, gather, &comm) != GN_OK, any = 1;
@@ -219,9 +221,9 @@ gn_comm *gn_mpi_beside(MPI_Comm comm, size_t bytes, bool compressed)
         return NULL;
     }
     if (bytes < b->least) return NULL;
-    const int which = compressed && !settings.comm.quantise;
+    const int which = compressed && !b->lossy;
     if (!b->groups[which].done) {
-        gn_comm *group = join(comm, compressed);
+        gn_comm *group = join(comm, which);
         pthread_mutex_lock(&lock);
         b->groups[which].comm = group;
         b->groups[which].done = true;
