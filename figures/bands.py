@@ -36,21 +36,24 @@ def keep(made):
 
 
 def compare(made):
-    """Says what is outside its band. @return the exit status"""
+    """Says what is outside its band, and how many numbers of each figure are as before.
+    @return the exit status"""
     bands = json.loads(PATH.read_text(encoding="utf-8"))
-    wrong = 0
+    all_, wrong, figures = 0, 0, 0
     for figure, result in made:
         if result is None:
             continue
-        rows = bands.get(figure.name, {})
+        rows, said = bands.get(figure.name, {}), []
         for row in result.rows:
             low, high = rows.get(row.what, (None, None))
-            if low is not None and low <= row.value <= high:
-                continue
-            wrong += 1
-            print(f"{figure.name}: {row.what} is {row.value!r}, " +
-                  ("and has no band" if low is None else f"outside {low!r} to {high!r}"))
-        for what in rows.keys() - {row.what for row in result.rows}:
-            wrong += 1
-            print(f"{figure.name}: {what} is missing")
+            if low is None or not low <= row.value <= high:
+                said.append(f"{row.what} is {row.value!r}, " +
+                            ("and has no band" if low is None else f"outside {low!r} to {high!r}"))
+        said += [f"{what} is missing" for what in rows if what not in {row.what for row in result.rows}]
+        count = len(rows.keys() | {row.what for row in result.rows})
+        for one in said:
+            print(f"{figure.name}: {one}")
+        print(f"{figure.name}: {count - len(said)} of {count} numbers as before")
+        all_, wrong, figures = all_ + count, wrong + len(said), figures + 1
+    print(f"{all_ - wrong} of {all_} numbers of {figures} figures as before")
     return 1 if wrong else 0

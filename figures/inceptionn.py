@@ -94,7 +94,8 @@ def ratios(run):
 def fig14(run):
     names = [(profile, bound) for profile in ("paper", "lattice", "dense") for bound in BOUNDS]
     found = ratios(run)
-    rows = [Row(f"{profile} 2^-{bound}", found[f"{profile} 2^-{bound}"], "x") for profile, bound in names]
+    rows = [Row(f"without {bits} bits", 32 / (32 - bits), "x", exact=True) for bits in (16, 22, 24)]
+    rows += [Row(f"{profile} 2^-{bound}", found[f"{profile} 2^-{bound}"], "x") for profile, bound in names]
     bars = {profile: [found[f"{profile} 2^-{bound}"] for bound in BOUNDS] for profile in ("paper", "lattice", "dense")}
     return Result(rows, Plot("bars", [f"2^-{bound}" for bound in BOUNDS], bars, "bound", "ratio"),
                   {**TRAINED, "gradients": "after a third of the steps"},

@@ -9,6 +9,7 @@ PAPERS = {
     "dsa": "DSA (Wang et al., arXiv 2201.06398)",
     "calibration": "The simulator beside real programs",
 }
+NONE = "No published number:"  # so begins the reason of a figure without any
 WRITTEN = "Written by `gradnic figures --pages"  # so begins the first sentence of a page
 
 
@@ -29,6 +30,11 @@ def published(value):
     return " to ".join(number(v) for v in value) if isinstance(value, list) else number(value)
 
 
+def without(known, figure):
+    """Why there is no published number beside any of ours. None: there is one."""
+    return known["without"].get(figure.name)
+
+
 def as_json(made, full, known):
     figures = []
     for figure, result in made:
@@ -40,7 +46,7 @@ def as_json(made, full, known):
         rows = [{"what": row.what, "ours": row.value, "low": row.low, "high": row.high, "unit": row.unit,
                  "published": known.get(figure.name, {}).get(row.what)} for row in result.rows]
         figures.append({**entry, "rows": rows, "parameters": result.parameters, "seeds": result.seeds,
-                        "commands": result.commands, "why": result.why})
+                        "commands": result.commands, "why": result.why, "not_published": without(known, figure)})
     return json.dumps({"full": full, "figures": figures}, indent=1) + "\n"
 
 
@@ -69,11 +75,13 @@ def page(made, full, known, draw, dark_rules):
             continue
         rows = "".join(f"<tr><td>{html.escape(row.what)}<td>{html.escape(ours(row))}"
                        f"<td>{published(known.get(figure.name, {}).get(row.what))}" for row in result.rows)
+        reason = without(known, figure)
         facts = "".join(f"<dt>{html.escape(key)}<dd>{html.escape(str(value))}"
                         for key, value in result.parameters.items())
         parts.append(f"<p class=soft>{figure.kind}, seeds {', '.join(map(str, result.seeds)) or 'none'}</p>"
                      f"<figure>{draw(result.plot)}</figure><table><tr><th><th>ours<th>published{rows}</table>"
-                     f"<p>{html.escape(result.why)}</p><dl>{facts}</dl>")
+                     f"<p>{html.escape(result.why)}{html.escape(f' {NONE} {reason}.' if reason else '')}</p>"
+                     f"<dl>{facts}</dl>")
         if result.commands:
             parts.append(f"<pre>{html.escape(chr(10).join(result.commands))}</pre>")
     return "\n".join(parts) + "\n"
@@ -98,10 +106,31 @@ def section(figure, result, full, known):
     seeds = f", seeds {', '.join(map(str, result.seeds))}" if result.seeds else ""
     lines += [f"`gradnic figures{' --full' if full else ''} {figure.name}`, {figure.kind}{seeds}.", "",
               "| | ours | published |", "| --- | --- | --- |"]
-    lines += [f"| {row.what} | {ours(row)} | {published(known.get(figure.name, {}).get(row.what))} |"
-              for row in result.rows]
-    lines += ["", *wrapped(result.why), "", "| parameter | |", "| --- | --- |"]
+    lines += [table_row(figure, row.what, ours(row), known) for row in result.rows]
+    lines += ["", *wrapped(result.why), *reason_lines(figure, known), "", "| parameter | |", "| --- | --- |"]
     return [*lines, *(f"| {key} | {value} |" for key, value in result.parameters.items()), ""]
+
+
+def table_row(figure, what, own, known):
+    """`own`: our number, as ours() writes it."""
+    return f"| {what} | {own} | {published(known.get(figure.name, {}).get(what))} |"
+
+
+def reason_lines(figure, known):
+    """A paragraph, with the empty line before it; none where something is published."""
+    reason = without(known, figure)
+    return ["", *wrapped(f"{NONE} {reason}.")] if reason else []
+
+
+def renewed(lines, figure, known):
+    """A section that was written before, with what is published now."""
+    parts = [part for part in "\n".join(lines).strip().split("\n\n") if not part.startswith(NONE)]
+    if not figure.make:
+        return lines
+    heading, command, table, *why, parameters = parts
+    rows = [row.removeprefix("| ").split(" | ")[:2] for row in table.split("\n")[2:]]
+    table = [*table.split("\n")[:2], *(table_row(figure, what, own, known) for what, own in rows)]
+    return ["\n\n".join([heading, command, "\n".join(table), *why]), *reason_lines(figure, known), "", parameters, ""]
 
 
 def is_page(text):
@@ -122,7 +151,7 @@ def sections_of(text):
 
 
 def document(paper, figures, made, full, known, before):
-    """A page of docs/results. Figures that were not made now stay as they were."""
+    """A page of docs/results. Figures that were not made now keep our numbers."""
     lines = [f"# {PAPERS[paper]}", "", *wrapped(f"{WRITTEN} docs/results`. "
                                                "[What simulated, computed and measured mean](../figures.md)."), ""]
     results = {figure.name: result for figure, result in made}
@@ -134,5 +163,5 @@ def document(paper, figures, made, full, known, before):
         if figure.name in results:
             lines += section(figure, results[figure.name], full, known)
         elif heading in kept:
-            lines += [*"\n".join(kept[heading]).rstrip().split("\n"), ""]
+            lines += renewed(kept[heading], figure, known)
     return "\n".join(lines).rstrip() + "\n"

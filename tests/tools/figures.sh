@@ -12,7 +12,12 @@
 "$GRADNIC" figures --list --checked >checked.txt
 ! grep -E ' (missing|measured) ' checked.txt || fail "not the same everywhere"
 
-"$GRADNIC" figures -q --checked --compare -o out || fail "other numbers than before"
+"$GRADNIC" figures -q --checked --compare -o out >compared.txt || fail "other numbers than before: $(cat compared.txt)"
+number=$(wc -l <checked.txt)
+[ "$(grep -Ec '^[a-z0-9-]+: ([0-9]+) of \1 numbers as before$' compared.txt)" -eq "$number" ] ||
+    fail "$(cat compared.txt)"
+tail -1 compared.txt | grep -Ex "([0-9]+) of \1 numbers of $number figures as before" >/dev/null ||
+    fail "$(cat compared.txt)"
 [ "$(grep -c '<svg' out/figures.html)" -eq "$(wc -l <checked.txt)" ] || fail "a plot is missing"
 ! grep -Eq 'src=|href="[^#]|@import|url\([^#]' out/figures.html || fail "the report refers to something outside of it"
 jq -e '(.figures | length) == '"$(wc -l <checked.txt)"' and all(.figures[].rows[]; .ours != null)' out/figures.json >/dev/null ||
@@ -33,6 +38,14 @@ grep -q 'Not made: ' pages/inceptionn.md || fail "a document says nothing of wha
 [ "$(grep '^## ' pages/switchml.md | cut -d : -f 1)" = '## Fig. 8
 ## Fig. 11 and 12' ] || fail "$(grep '^## ' pages/switchml.md)"
 grep -q '| halves beside int32 | 1.997 x | 2 |' pages/switchml.md || fail "a figure is gone: $(cat pages/switchml.md)"
+# What is published is renewed there, and our numbers are not.
+cp pages/switchml.md before.md
+sed -i -e 's/^| halves.*/| halves beside int32 | 1.5 x | - |/' \
+    -e 's/^No published number: .*/No published number: none./' pages/switchml.md
+"$GRADNIC" figures -q -f -o out2 --pages pages inceptionn-fig1
+sed 's/^| halves.*/| halves beside int32 | 1.5 x | 2 |/' before.md >expected.md
+grep -q '^No published number: its packets have another header\.$' expected.md || fail "no reason: $(cat before.md)"
+same pages/switchml.md expected.md
 
 expect 1 "figures.json: exists" "$GRADNIC" figures -q -o out switchml-fig8
 expect 1 "there is no figure 'fig8'" "$GRADNIC" figures fig8
@@ -66,6 +79,7 @@ cp "$SOURCE/scripts/report_plots.py" copy/scripts/
 jq '."switchml-fig8" |= map_values([0, 1])' "$SOURCE/figures/bands.json" >copy/figures/bands.json
 ! copy/figures/paper-figures --compare --quiet --output out3 switchml-fig8 >wrong.txt || fail "not found"
 grep -q 'switchml-fig8: 32 values.* outside 0 to 1' wrong.txt || fail "$(cat wrong.txt)"
+grep -qx 'switchml-fig8: 0 of 4 numbers as before' wrong.txt || fail "$(cat wrong.txt)"
 
 # Folders that are none.
 touch file
