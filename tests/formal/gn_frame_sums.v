@@ -10,7 +10,7 @@
 // expose: b_lead b_rest b_tail b_field b_last b_odd b_valid
 // mutant: frame/gn_frame_sums.v /b_rest +<=/s/ \& ~kept//
 // mutant: frame/gn_frame_sums.v s/s_tcp \? 17'd16 : 17'd6/s_tcp ? 17'd16 : 17'd8/
-// mutant: frame/gn_frame_sums.v s/below = e\[6\] \?/below = e[6] \&\& !e[0] ?/
+// mutant: frame/gn_frame_sums.v s/below = e\[BEFORE\] \?/below = e[BEFORE] \&\& !e[0] ?/
 // mutant: frame/gn_frame_sums.v s/a_valid   <= s_valid \&\& !rst/a_valid <= s_valid/
 `default_nettype none
 module proof (

@@ -4,7 +4,8 @@
 # nothing can break says nothing.
 #
 #   tests/formal/run.sh                     all, with a table of results and seconds
-#   tests/formal/run.sh --quick             those that take seconds, each with its first mutant
+#   tests/formal/run.sh --quick             those that take seconds, each with its first mutant.
+#                                           Of all others it sees that they change something
 #   tests/formal/run.sh NAME...             some
 #   tests/formal/run.sh --help              this, and which there are
 #
@@ -148,8 +149,20 @@ prove() {
     grep -q '^// mutant: ' "$here/$name.v" || { echo "run.sh: $name has no mutant" >&2; failed=1; }
 }
 
+# stale NAME: says which mutants change nothing, of those that --quick does not run
+stale() {
+    local name=$1 dir=$work/stale file change
+    copy "$name" "$dir"
+    while read -r file change; do
+        file=$dir/$(basename "$file")
+        ! sed -E "$change" "$file" | cmp -s - "$file" || { echo "run.sh: a mutant of $name changes nothing: $change" >&2; failed=1; }
+    done < <(directive "$name" mutant)
+    rm -r "$dir"
+}
+
 if [ ${#names[@]} -eq 0 ]; then
     for name in $known; do
+        [ $quick = 0 ] || stale "$name"
         [ $quick = 0 ] || [ -z "$(directive "$name" seconds)" ] || continue
         names+=("$name")
     done
