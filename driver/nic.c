@@ -123,7 +123,8 @@ static gn_status open_device(gn_nic *nic, gn_error *error)
 static gn_status open_wire(gn_nic *nic, gn_error *error)
 {
     const int family = nic->config.listen.ip.version == 4 ? AF_INET : AF_UNSPEC;
-    if (gn_peers_resolve(nic->config.peers, family, error)) return error->status;
+    if (gn_peers_resolve(nic->config.peers, family, error) || gn_nic_check_peers(&nic->config, error))
+        return error->status;
     nic->listen = listen_on(&nic->config);
     if (gn_peers_seal(nic->config.peers, nic->listen.ip.version == 4 ? AF_INET : AF_INET6, error)) return error->status;
     if (check_loops(nic, error) || find_mtu(nic, error)) return error->status;

@@ -59,6 +59,11 @@ typedef struct gn_nic_config {
 
 typedef struct gn_nic gn_nic;
 
+/// Refuses a peer that is this NIC itself, unless one of its prefixes has an address of this host:
+/// a table of peers may have a line for each host. Names that are not looked up yet are left out.
+/// @return GN_OK, GN_INVALID, GN_IO
+gn_status gn_nic_check_peers(const gn_nic_config *config, gn_error *error);
+
 /// Opens everything, then gives up all privileges that are no longer needed. To be called from a
 /// process with one thread.
 gn_status gn_nic_open(gn_nic **nic, const gn_nic_config *config, gn_error *error);

@@ -2,12 +2,16 @@
 #include "driver/peers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "driver/netlink.h"
 #include "net/resolve.h"
+#include "net/whole_file.h"
 
 typedef struct route {
     gn_prefix prefix;
@@ -104,6 +108,8 @@ gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
     if (!gn_name_parse(equals + 1, name, &endpoint.port)) {
         *name = 0;
         if (gn_endpoint_parse(equals + 1, &endpoint, error)) return error->status;
+        if (gn_ip_is_any(&endpoint.ip) || gn_ip_is_multicast(&endpoint.ip))
+            return gn_fail(error, GN_INVALID, "peer '%.80s': that is not the address of one host", spec);
     }
     gn_peer *peer = peer_for(peers, name, &endpoint);
     char *prefixes = strndup(spec, (size_t)(equals - spec));
@@ -120,6 +126,7 @@ gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
 
 gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error)
 {
+    static const char blanks[] = " \t\r";
     unsigned number = 0;
     while (length) {
         const char *newline = memchr(text, '\n', length);
@@ -131,9 +138,13 @@ gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, si
             return gn_fail(error, GN_INVALID, "%s: line %u is longer than %zu bytes", name, number, sizeof line - 1);
         memcpy(line, text, taken);
         line[taken] = 0;
+        if (strlen(line) < taken)
+            return gn_fail(error, GN_INVALID, "%s: line %u has a zero byte: it is not a text", name, number);
         line[strcspn(line, "#")] = 0;
-        char *start = line + strspn(line, " \t\r");
-        start[strcspn(start, " \t\r")] = 0;
+        char *start = line + strspn(line, blanks), *end = start + strcspn(start, blanks);
+        if (end[strspn(end, blanks)])
+            return gn_fail(error, GN_INVALID, "%s: line %u: one peer a line, without blanks", name, number);
+        *end = 0;
         gn_error reason;
         if (*start && gn_peers_add(peers, start, &reason))
             return gn_fail(error, GN_INVALID, "%s: line %u: %s", name, number, reason.text);
@@ -145,17 +156,28 @@ gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, si
 
 gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error)
 {
+    struct stat is;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not hold up a NIC
+    if (fd < 0 || fstat(fd, &is)) {
+        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+        if (fd >= 0) close(fd);
+        return error->status;
+    }
+    char *text = malloc(GN_PEERS_BYTES_MAX + 1);
+    const ssize_t size = text && S_ISREG(is.st_mode) ? gn_whole_file_read(fd, text, GN_PEERS_BYTES_MAX + 1) : 0;
     gn_status status = GN_OK;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *file = fopen(path, "re");
-    if (!file) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-    if (getdelim(&text, &length, EOF, file) < 0 && ferror(file))
+    if (!text)
+        status = gn_fail_memory(error);
+    else if (!S_ISREG(is.st_mode))
+        status = gn_fail(error, GN_INVALID, "%s: not a regular file", path);
+    else if (size < 0)
         status = gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    else if (size > GN_PEERS_BYTES_MAX)
+        status = gn_fail(error, GN_INVALID, "%s: longer than %d bytes", path, GN_PEERS_BYTES_MAX);
     else
-        status = gn_peers_parse(peers, path, text ? text : "", text ? strlen(text) : 0, error);
+        status = gn_peers_parse(peers, path, text, (size_t)size, error);
     free(text);
-    fclose(file);
+    close(fd);
     return status;
 }
 

@@ -26,6 +26,8 @@ typedef struct gn_peer {
 
 typedef struct gn_peers gn_peers;
 
+enum { GN_PEERS_BYTES_MAX = 1 << 20 };  ///< of a file
+
 /// @return NULL when out of memory. Free with gn_peers_free() (NULL allowed).
 gn_peers *gn_peers_new(void);
 void gn_peers_free(gn_peers *peers);
@@ -35,7 +37,8 @@ void gn_peers_free(gn_peers *peers);
 /// set behind its length is an error. So is a prefix that is given twice, which gn_peers_seal()
 /// finds.
 gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error);
-/// Adds the peers of a text file: one such line per peer, '#' starts a comment.
+/// Adds the peers of a text file: one such line per peer, '#' starts a comment. Any other text in a
+/// line is an error.
 gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error);
 /// As gn_peers_load(), from memory. `name` is for messages. `text` need not be terminated.
 gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, size_t length, gn_error *error);

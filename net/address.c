@@ -35,6 +35,17 @@ int gn_ip_family(const gn_ip *ip)
     return ip->version == 4 ? AF_INET : AF_INET6;
 }
 
+bool gn_ip_is_any(const gn_ip *ip)
+{
+    return !gn_ip_compare(ip, &(gn_ip){.version = ip->version});
+}
+
+bool gn_ip_is_multicast(const gn_ip *ip)
+{
+    static const uint8_t all[4] = {255, 255, 255, 255};
+    return ip->version == 4 ? ip->bytes[0] >> 4 == 14 || !memcmp(ip->bytes, all, sizeof all) : ip->bytes[0] == 255;
+}
+
 bool gn_ip_is_loopback(const gn_ip *ip)
 {
     static const uint8_t one[16] = {[15] = 1};

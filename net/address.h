@@ -52,7 +52,9 @@ int gn_ip_family(const gn_ip *ip);
 int gn_ip_compare(const gn_ip *a, const gn_ip *b);
 /// The address with all bits behind `length` cleared.
 gn_ip gn_ip_mask(const gn_ip *ip, unsigned length);
+bool gn_ip_is_any(const gn_ip *ip);  ///< 0.0.0.0, ::
 bool gn_ip_is_loopback(const gn_ip *ip);
+bool gn_ip_is_multicast(const gn_ip *ip);   ///< or IPv4's broadcast to all
 bool gn_ip_is_link_local(const gn_ip *ip);  ///< fe80::/10: it needs a scope
 bool gn_prefix_contains(const gn_prefix *prefix, const gn_ip *ip);
 

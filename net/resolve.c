@@ -133,7 +133,9 @@ gn_status gn_resolve_all(const char *host, uint16_t port, int family, gn_address
     const int failed = s->failed;
     const bool none = !failed && !found->count;
     free_search(s);
-    if (failed) return gn_fail(error, GN_INVALID, "host '%s': %s", host, gai_strerror(failed));
+    // EAI_AGAIN: no name server has answered. Such a name may be right.
+    if (failed)
+        return gn_fail(error, failed == EAI_AGAIN ? GN_IO : GN_INVALID, "host '%s': %s", host, gai_strerror(failed));
     return none ? gn_fail(error, GN_INVALID, "host '%s': no address", host) : GN_OK;
 }
 
@@ -165,14 +167,47 @@ gn_status gn_resolve_answering(const char *host, uint16_t port, gn_endpoint *end
     return GN_OK;
 }
 
-bool gn_endpoint_is_own(const gn_endpoint *endpoint)
+static bool can_bind(const gn_ip *ip, uint32_t scope)
 {
-    gn_endpoint own = *endpoint;
-    own.port = 0;
-    int fd = socket(gn_ip_family(&own.ip), SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const gn_endpoint own = {.ip = *ip, .scope = scope};
+    int fd = socket(gn_ip_family(ip), SOCK_DGRAM | SOCK_CLOEXEC, 0);
     const bool fine = fd >= 0 && !gn_socket_bind(fd, &own);
     gn_close(&fd);
     return fine;
+}
+
+/// Whether the kernel sends from the address to itself.
+static bool sends_from(const gn_endpoint *endpoint)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = gn_endpoint_to_sockaddr(endpoint, gn_ip_family(&endpoint->ip), &address);
+    int fd = socket(gn_ip_family(&endpoint->ip), SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool own = fd >= 0 && !connect(fd, (struct sockaddr *)&address, length);
+    length = sizeof address;
+    own = own && !getsockname(fd, (struct sockaddr *)&address, &length);
+    gn_close(&fd);
+    const gn_endpoint from = gn_endpoint_from_sockaddr(&address);
+    return own && !gn_ip_compare(&from.ip, &endpoint->ip);
+}
+
+bool gn_endpoint_is_own(const gn_endpoint *endpoint)
+{
+    // Nobody's: reserved, and to be discarded (RFC 6666). With net.ipv4.ip_nonlocal_bind a socket
+    // can be bound to these as well, and that says nothing.
+    static const gn_ip nobodys[2] = {{.version = 4, .bytes = {240, 0, 0, 1}}, {.version = 6, .bytes = {1}}};
+    const gn_ip *ip = &endpoint->ip;
+    return can_bind(ip, endpoint->scope) && (!can_bind(&nobodys[ip->version == 6], 0) || gn_ip_is_loopback(ip) ||
+                                             gn_ip_is_any(ip) || sends_from(endpoint));
+}
+
+bool gn_endpoint_leads_to(const gn_endpoint *to, const gn_endpoint *at)
+{
+    static const gn_ip loopback[2] = {{.version = 4, .bytes = {127, 0, 0, 1}}, {.version = 6, .bytes = {[15] = 1}}};
+    gn_endpoint there = *to;
+    if (to->port != at->port) return false;
+    if (gn_ip_is_any(&to->ip)) there.ip = loopback[to->ip.version == 6];  // as the kernel does
+    if (!gn_ip_is_any(&at->ip)) return !gn_ip_compare(&there.ip, &at->ip);
+    return (at->ip.version == 6 || there.ip.version == 4) && gn_endpoint_is_own(&there);
 }
 
 bool gn_name_parse(const char *text, char host[GN_HOST_TEXT], uint16_t *port)

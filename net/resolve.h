@@ -23,7 +23,8 @@ typedef struct gn_addresses {
 bool gn_name_parse(const char *text, char host[GN_HOST_TEXT], uint16_t *port);
 
 /// All addresses of AF_INET or AF_INET6 alone, or of both (AF_UNSPEC).
-/// @return GN_OK, GN_INVALID with the resolver's words, GN_TIMEOUT, GN_NO_MEMORY
+/// @return GN_OK, GN_INVALID with the resolver's words (GN_IO: no name server has answered),
+/// GN_TIMEOUT, GN_NO_MEMORY
 gn_status gn_resolve_all(const char *host, uint16_t port, int family, gn_addresses *found, gn_error *error);
 /// The first of them.
 gn_status gn_resolve(const char *host, uint16_t port, gn_endpoint *endpoint, gn_error *error);
@@ -38,5 +39,8 @@ gn_status gn_resolve_own(const char *text, gn_endpoint *endpoint, gn_error *erro
 
 /// Whether an address is this host's. Only such an address can be bound to.
 bool gn_endpoint_is_own(const gn_endpoint *endpoint);
+
+/// Whether what is sent to `to` comes to a listener at `at` on this host. `at` may be any address.
+bool gn_endpoint_leads_to(const gn_endpoint *to, const gn_endpoint *at);
 
 #endif

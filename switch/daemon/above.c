@@ -57,27 +57,11 @@ void gn_switchd_next_above(gn_switchd *daemon)
     daemon->above = daemon->all_above.at[daemon->above_now];
 }
 
-static bool is_any(const gn_ip *ip)
-{
-    return !gn_ip_compare(ip, &(gn_ip){.version = ip->version});
-}
-
-/// Whether a connection to `to` comes to a listener at `at` on this host.
-static bool leads_to(const gn_endpoint *to, const gn_endpoint *at)
-{
-    static const gn_ip loopback[2] = {{.version = 4, .bytes = {127, 0, 0, 1}}, {.version = 6, .bytes = {[15] = 1}}};
-    gn_endpoint there = *to;
-    if (to->port != at->port) return false;
-    if (is_any(&to->ip)) there.ip = loopback[to->ip.version == 6];  // as the kernel does
-    if (!is_any(&at->ip)) return !gn_ip_compare(&there.ip, &at->ip);
-    return (at->ip.version == 6 || there.ip.version == 4) && gn_endpoint_is_own(&there);
-}
-
 gn_status gn_switchd_check_above(const gn_switchd *daemon, gn_error *error)
 {
     char listen[GN_ENDPOINT_TEXT];
     unsigned i = 0;
-    while (i < daemon->all_above.count && !leads_to(&daemon->all_above.at[i], &daemon->listen)) i++;
+    while (i < daemon->all_above.count && !gn_endpoint_leads_to(&daemon->all_above.at[i], &daemon->listen)) i++;
     if (i == daemon->all_above.count) return GN_OK;
     return gn_fail(error, GN_INVALID, "%s %s is this switch itself, which listens on %s",
                    gn_switchd_above_option(daemon), gn_switchd_above_text(daemon), gn_switchd_address(daemon, listen));

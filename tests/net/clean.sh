@@ -44,4 +44,23 @@ testbed_run 1 timeout -s TERM 0.5 "$gradnic" nic -q --rate 0 -c none -d gn7 -a 1
 testbed_run 1 "$gradnic" nic -a 10.77.0.1/24 2>/dev/null; expect "exit status without peers" $? -eq 2
 testbed_run 1 "$gradnic" nic -c none -a 10.77.0.1/24 -P 10.77.0.0/16=10.77.0.9 2>"$testbed_dir/loop"; expect "exit status of a loop" $? -eq 2
 grep -q 'lies in an overlay prefix' "$testbed_dir/loop" || fail "loop: $(cat "$testbed_dir/loop")"
+# A NIC is no peer of its own, by whichever address. Its line in a table of all hosts does no harm.
+own=$(testbed_link_address 1) other=$(testbed_link_address 2)
+wrong 'is not the address of one host' -a 10.88.0.1/24 -P 10.88.0.2=0.0.0.0
+wrong "peer $own:7777 is this NIC itself" -a 10.88.0.1/24 -P "10.88.0.2=$own"
+wrong "peer $own:7777 is this NIC itself" -l "$own" -a 10.88.0.1/24 -P "10.88.0.3=$other" -P "10.88.0.2=$own"
+wrong 'peer 127.0.0.1:9 is this NIC itself' -l 0.0.0.0:9 -a 10.88.0.1/24 -P 10.88.0.2=127.0.0.1:9
+wrong 'peer localhost, 127.0.0.1:7777 is this NIC itself' -l 0.0.0.0 -a 10.88.0.1/24 -P 10.88.0.2=localhost
+wrong "peer $own:7777 is this NIC itself" -d gn7 --steer mark -P "10.88.0.2=$own"
+runs() { # runs ARGS: the NIC goes on until it is told to end
+    testbed_run 1 timeout -s TERM 0.5 "$gradnic" nic -q -c none -d gn7 "$@" || [ $? -eq 124 ] || fail "nic $*"
+}
+runs -a 10.88.0.1/24 -P "10.88.0.2=$own:7778" -P "10.88.0.3=$other"
+runs -a 10.88.0.1/24 -P "10.88.0.1=$own" -P "10.88.0.2=$other"
+runs --steer mark -P "$own=$own" -P "$other=$other"
+# Where a socket may have any address, that says nothing of a peer.
+testbed_run 1 sysctl -qw net.ipv4.ip_nonlocal_bind=1
+runs -a 10.88.0.1/24 -P "10.88.0.2=$other"
+wrong "peer $own:7777 is this NIC itself" -a 10.88.0.1/24 -P "10.88.0.2=$own"
+testbed_run 1 sysctl -qw net.ipv4.ip_nonlocal_bind=0
 left=$(diff <(echo "$without") <(state)) || fail "left behind after a failed start: $left"

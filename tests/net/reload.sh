@@ -104,3 +104,29 @@ reload
 for ((i = 0; i < 100; i++)); do grep -q 'everything stays as it was' "$testbed_dir/nic1.log" && break; sleep 0.02; done
 grep -q 'nic.conf: Permission denied' "$testbed_dir/nic1.log" || fail "not said: $(cat "$testbed_dir/nic1.log")"
 status '.device == "gn0"' || fail "the NIC has gone"
+
+# A file whose peer is the NIC itself is a wrong one, too.
+own=$(testbed_link_address 1)
+lines() { printf 'address = 10.88.0.1/24\npeer = 10.88.0.2/32=%s:7779\n' "$1" >"$conf"; }
+lines "$(testbed_link_address 2)"
+chmod 644 "$conf"
+testbed_start 1 "$gradnic" nic --config "$conf" -d gn7 -l 0.0.0.0:7779 -c none 2>"$testbed_dir/gn7.log"
+gn7=$testbed_pid
+said() { # said TEXT
+    local i
+    for ((i = 0; i < 250; i++)); do
+        grep -q "$1" "$testbed_dir/gn7.log" && return 0
+        sleep 0.02
+    done
+    fail "not said: $1: $(cat "$testbed_dir/gn7.log")"
+}
+said 'gn7 is up'
+lines "$own"
+kill -HUP $gn7
+said "nic.conf: peer $own:7779 is this NIC itself"
+said 'everything stays as it was'
+kill $gn7
+wait $gn7 || fail "exit status of gn7: $?"
+testbed_run 1 "$gradnic" nic --config "$conf" -d gn7 -l 0.0.0.0:7779 -c none 2>"$testbed_dir/gn7.log"
+expect "exit status of a NIC that is its own peer" $? -eq 2
+said "peer $own:7779 is this NIC itself"

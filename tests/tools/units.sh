@@ -16,6 +16,8 @@ for name in gradnic-nic@.service gradnic-switch.service; do
     grep -q "^ExecStart=$work/prefix/bin/gradnic " "$units/$name" ||
         fail "$name starts another program: $(grep Exec "$units/$name")"
     ! grep '@bindir@' "$units/$name" || fail "$name is not filled in"
+    # By default five starts in ten seconds are the last ones.
+    grep -q '^StartLimitIntervalSec=0$' "$units/$name" || fail "$name is not started again for ever"
 done
 
 # An example is good as it is. Each of its further lines names an option of the program.

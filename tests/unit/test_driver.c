@@ -3,7 +3,10 @@
 // and faults.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <gradnic/packet.h>
 
@@ -103,6 +106,11 @@ START_TEST(peers_refused)
                                       "10.0.0.1=1.2.3",
                                       "10.0.0.1/3 2=1.2.3.4",
                                       "10.88.0.2/24=1.2.3.4",
+                                      "10.0.0.1=0.0.0.0",
+                                      "10.0.0.1=[::]:7",
+                                      "10.0.0.1=224.0.0.1",
+                                      "10.0.0.1=255.255.255.255",
+                                      "10.0.0.1=[ff02::1]",
                                       "fd77::1/64=1.2.3.4"};
     gn_error error;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -119,6 +127,51 @@ START_TEST(peers_refused)
     ck_assert_int_eq(gn_peers_seal(peers, AF_INET6, &error), GN_INVALID);
     ck_assert_str_eq(error.text, "overlay prefix 10.0.0.1/32 is given twice");
     gn_peers_free(peers);
+}
+END_TEST
+
+/// No peer of a file is left out silently.
+START_TEST(peers_in_files)
+{
+    static const struct {
+        const char *text, *wrong;
+        size_t length, peers;
+    } cases[] = {
+        {"", NULL, 0, 0},
+        {"10.0.0.1=192.0.2.1\n# caf\xff\n10.0.0.2=192.0.2.2\n", NULL, 45, 2},
+        {"10.0.0.1=192.0.2.1\n\0\n10.0.0.2=192.0.2.2\n", "line 2 has a zero byte", 40, 1},
+        {"10.0.0.1=192.0.2.1 10.0.0.2=192.0.2.2\n", "line 1: one peer a line", 38, 0},
+    };
+    char folder[] = "/tmp/gradnic-peers-XXXXXX", path[64];
+    gn_error error = {0};
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/peers", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gn_peers *peers = gn_peers_new();
+        FILE *file = fopen(path, "wb");
+        ck_assert_ptr_nonnull(file);
+        ck_assert_uint_eq(fwrite(cases[i].text, 1, cases[i].length, file), cases[i].length);
+        ck_assert_int_eq(fclose(file), 0);
+        ck_assert_int_eq(gn_peers_load(peers, path, &error), cases[i].wrong ? GN_INVALID : GN_OK);
+        if (cases[i].wrong) ck_assert_ptr_nonnull(strstr(error.text, cases[i].wrong));
+        ck_assert_uint_eq(gn_peers_count(peers), cases[i].peers);
+        gn_peers_free(peers);
+        ck_assert_int_eq(unlink(path), 0);
+    }
+    static const char *const no_files[] = {"/", "/dev/zero", "/dev/null"};
+    for (size_t i = 0; i < 3; i++) {
+        gn_peers *peers = gn_peers_new();
+        ck_assert_int_eq(gn_peers_load(peers, no_files[i], &error), GN_INVALID);
+        ck_assert_ptr_nonnull(strstr(error.text, ": not a regular file"));
+        gn_peers_free(peers);
+    }
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    gn_peers *peers = gn_peers_new();
+    ck_assert_int_eq(gn_peers_load(peers, path, &error), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(error.text, ": not a regular file"));
+    gn_peers_free(peers);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
 }
 END_TEST
 
@@ -410,6 +463,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, peers_by_name, peers_at_one_address, batches,
-                     rates, faults, inner_packets, ip_headers, too_big_messages);
+    return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, peers_in_files, peers_by_name,
+                     peers_at_one_address, batches, rates, faults, inner_packets, ip_headers, too_big_messages);
 }

@@ -121,7 +121,13 @@ START_TEST(failures_name_the_host)
 {
     gn_endpoint found;
     gn_error error;
+    static const char *const none[] = {NULL};
+    answer = none;
     ck_assert_int_eq(gn_resolve("nobody.example", 7, &found, &error), GN_INVALID);
+    ck_assert_ptr_eq(strstr(error.text, "host 'nobody.example': "), error.text);
+    // Without an answer nobody knows whether the name is wrong.
+    answer = NULL;
+    ck_assert_int_eq(gn_resolve("nobody.example", 7, &found, &error), GN_IO);
     ck_assert_ptr_eq(strstr(error.text, "host 'nobody.example': "), error.text);
 }
 END_TEST

@@ -9,6 +9,7 @@
 
 #include "driver/rules.h"
 #include "host/control_socket.h"
+#include "host/log.h"
 #include "net/resolve.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/fault_options.h"
@@ -404,7 +405,12 @@ gn_status gn_nic_options_reread(gn_nic_options *out, gn_settings *settings)
 {
     parsing p;
     begin(&p, out);
-    const gn_status status = gn_settings_reread(settings, &p);
+    gn_error error;
+    gn_status status = gn_settings_reread(settings, &p);
+    if (!status && gn_nic_check_peers(&out->config, &error)) {
+        status = error.status;
+        gn_log(GN_SEVERITY_ERROR, "%s: %s", settings->path, error.text);
+    }
     gn_peers_free(out->config.peers);
     out->config.peers = NULL;
     return status;
