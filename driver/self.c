@@ -17,8 +17,8 @@ static bool leads_to_peer(const gn_peers *peers, const gn_peer *peer, const gn_i
     return false;
 }
 
-/// Whether the peer is this host's own line in a table that all hosts have: then one of its prefixes
-/// has an address of this host.
+/// Whether the peer is this host's own line in a table that all hosts have: then one of its
+/// prefixes has an address of this host.
 static bool is_own_line(const gn_nic_config *config, const gn_peer *peer, const struct ifaddrs *interfaces)
 {
     for (size_t i = 0; i < config->address_count; i++)

@@ -88,6 +88,18 @@ expect 1 "train.json" "$GRADNIC" report -o x.html demo.json train.json
 "$GRADNIC" report -o named.html demo.json
 same standard.html named.html
 
+# The script ends with its parent, also when that is killed.
+mkfifo never.json
+exec 9<>never.json # the script waits for what comes
+"$GRADNIC" report -o x.html never.json 9>&- &
+parent=$!
+until_holds "the script did not start" pgrep -P "$parent" -f demo-report
+script=$(pgrep -P "$parent" -f demo-report)
+kill -KILL "$parent"
+wait "$parent" || true
+until_holds "the script goes on without its parent" eval "! kill -0 $script 2>/dev/null"
+exec 9>&-
+
 # Without Matplotlib: the report says what to install; the demo says so, and makes all else.
 mkdir lacking
 echo "raise ModuleNotFoundError('gone', name='matplotlib')" >lacking/matplotlib.py

@@ -4,16 +4,18 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <spawn.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "tools/kit/beside.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/output.h"
 #include "tools/kit/parse.h"
 #include "tools/kit/result_options.h"
+#include "tools/kit/with_parent.h"
 
 typedef struct options {
     const char *output;
@@ -70,6 +72,30 @@ static bool succeeded(pid_t pid)
     return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+/// Starts a program that ends together with this one, and has `output` as its standard output.
+/// @return an errno; 0: it runs
+static int start(char **arguments, int output, pid_t *pid)
+{
+    const pid_t parent = getpid();
+    int ends[2], reason = 0;  // of a pipe that is closed when the program begins
+    if (pipe2(ends, O_CLOEXEC)) return errno;
+    *pid = fork();
+    if (!*pid) {
+        if (!gn_end_with_parent(parent)) _exit(GN_EXIT_FAILED);
+        if (dup2(output, STDOUT_FILENO) >= 0) execv(*arguments, arguments);
+        reason = errno;
+        (void)!write(ends[1], &reason, sizeof reason);
+        _exit(GN_EXIT_FAILED);
+    }
+    if (*pid < 0) reason = errno;
+    close(ends[1]);
+    while (*pid > 0 && read(ends[0], &reason, sizeof reason) < 0 && errno == EINTR) {
+    }
+    close(ends[0]);
+    if (*pid > 0 && reason) (void)waitpid(*pid, NULL, 0);
+    return reason;
+}
+
 /// Runs the script with `page` as its standard output. `*made` says whether it wrote a whole page.
 static gn_status run_script(const options *o, FILE *page, bool *made, gn_error *error)
 {
@@ -84,12 +110,8 @@ static gn_status run_script(const options *o, FILE *page, bool *made, gn_error *
     arguments[0] = script;
     memcpy(arguments + 1, o->inputs, (size_t)o->input_count * sizeof *arguments);
     setenv("GRADNIC", self, 1);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fileno(page), STDOUT_FILENO);
-    pid_t pid;
-    const int failed = posix_spawn(&pid, script, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    pid_t pid = -1;
+    const int failed = start(arguments, fileno(page), &pid);
     free(arguments);
     // The script is there; what is missing is its interpreter.
     if (failed == ENOENT)
