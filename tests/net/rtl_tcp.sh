@@ -16,7 +16,8 @@ for overlay in 4 6 4; do
     expect "segments compressed over IPv$overlay" "$compressed" -gt $((before + 100))
     expect "packets restored over IPv$overlay" "$restored" -gt $((had + 100))
 done
-expect "stored though the SYN was seen" "$(stat_of 1 .tx.engine.stored_no_syn)" -eq 0
+# A FIN ends a flow. A late acknowledgement makes TCP send its last segment again behind it.
+expect "stored though the SYN was seen" "$(stat_of 1 .tx.engine.stored_no_syn)" -le 3
 expect "flows added" "$(stat_of 1 .tx.engine.flows_added)" -ge 3
 expect "malformed" "$(stat_of 2 .rx.engine.malformed)" -eq 0
 
@@ -26,7 +27,8 @@ serve 2 -i "$grads" -k 10
 stream 1 "$(testbed_address 2)" -i "$grads" --tos 0x28 -t 2
 kill "$testbed_pid"
 expect "segments compressed on a lossy link" "$(stat_of 1 .tx.rules[0].compressed)" -gt $((compressed + 100))
-expect "stored though the SYN was seen" "$(stat_of 1 .tx.engine.stored_no_syn)" -eq 0
+# What was lost of the last window is sent again behind the FIN.
+expect "stored though the SYN was seen" "$(stat_of 1 .tx.engine.stored_no_syn)" -lt 100
 
 testbed_nic_stop 1
 expect "exit status" "$testbed_status" -eq 0
