@@ -5,22 +5,26 @@ if(GRADNIC_RTL)
 endif()
 set(gradnic_rtl ${PROJECT_SOURCE_DIR}/rtl)
 
-# gn_verilate(TARGET TOP module SOURCES verilog... [PREFIX name] [X_ASSIGN fast|unique] [OPTIONS words of verilate()...] [ARGS arguments of Verilator...]):
-# adds the Verilated module to a target, as class PREFIX (V and the module's name)
+# gn_verilate(TARGET TOP module SOURCES verilog... [PREFIX name] [X_ASSIGN fast|unique] [OPTIMIZE -O1|-O2] [OPTIONS words of verilate()...] [ARGS arguments of Verilator...]):
+# adds the Verilated module to a target, as class PREFIX (V and the module's name). -O1 instead of
+# -O2 compiles in less than half of the time, and runs 3 % slower
 function(gn_verilate target)
-  cmake_parse_arguments(arg "" "TOP;PREFIX;X_ASSIGN" "SOURCES;OPTIONS;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "" "TOP;PREFIX;X_ASSIGN;OPTIMIZE" "SOURCES;OPTIONS;ARGS" ${ARGN})
   if(NOT arg_PREFIX)
     set(arg_PREFIX V${arg_TOP})
   endif()
   if(NOT arg_X_ASSIGN)
     set(arg_X_ASSIGN unique)
   endif()
+  if(NOT arg_OPTIMIZE)
+    set(arg_OPTIMIZE -O2)
+  endif()
   verilate(${target} ${arg_OPTIONS} SOURCES ${arg_SOURCES} TOP_MODULE ${arg_TOP} PREFIX ${arg_PREFIX}
     INCLUDE_DIRS ${gradnic_rtl}/lib ${gradnic_rtl}/codec ${gradnic_rtl}/frame ${gradnic_rtl}/nic ${gradnic_rtl}/wrap ${gradnic_rtl}/switch
     VERILATOR_ARGS --language 1364-2001 -Wall --x-assign ${arg_X_ASSIGN} --x-initial unique -O3 ${arg_ARGS})
   # Verilator cuts what it makes into many small files with large headers.
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  target_compile_options(${target} PRIVATE -O2 -w)  # of the generated code too: Verilator's lint has looked at its source
+  target_compile_options(${target} PRIVATE ${arg_OPTIMIZE} -w)  # of the generated code too: Verilator's lint has looked at its source
 endfunction()
 
 # Verilator's own sources, which verilate() gives to every target, compiled once for all targets of one kind: library NAME.
