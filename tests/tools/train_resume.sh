@@ -323,3 +323,25 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     grep -q 'small/c.0.new: No space left on device' err || fail "a full disk: $(cat err)"
     [ "$(grep -c new left)$(grep -cx c.0 left)" = 01 ] || fail "a full disk leaves $(cat left)"
 fi
+
+# Strangers cannot read a checkpoint, and so not lock it.
+mkdir own
+(umask 022 && "$GRADNIC" "${base[@]}" -N 2 --steps 4 --checkpoint own/c --checkpoint-steps 2)
+for file in c.0 c.1 c.0.before c.1.before; do
+    [ "$(stat -c %a own/$file)" = 640 ] || fail "$file has the mode $(stat -c %a own/$file)"
+done
+# Where everybody may put files, those of others are not gone on from. One's own are.
+"$GRADNIC" train --data "$digits" --hidden 64 --augment 2 -f -N 2 --steps 6 --checkpoint own/c --resume >/dev/null 2>log
+! grep 'everybody may' log || fail "a folder of one's own is called open"
+chmod 1777 own
+"$GRADNIC" train --data "$digits" --hidden 64 --augment 2 -f -N 2 --steps 8 --checkpoint own/c --resume >/dev/null 2>log
+grep 'note: everybody may put files into own, and so stop this training' log >/dev/null || fail "not said: $(cat log)"
+if [ "$(id -u)" -eq 0 ]; then
+    chown 65534 own/c.1
+    expect 1 "own/c.1: belongs to another account (65534), and everybody may put files into own" \
+        "$GRADNIC" "${base[@]}" -N 2 --steps 10 --checkpoint own/c --resume
+    chmod 755 own # nobody else could have put it there
+    "$GRADNIC" "${base[@]}" -N 2 --steps 10 --checkpoint own/c --resume
+else
+    echo "train_resume.sh: not root: checkpoints of another account are SKIPPED"
+fi

@@ -17,6 +17,8 @@
 #include "examples/train/gather.h"
 #include "net/clock.h"
 #include "pass_on.h"
+#include "place.h"
+#include "tools/kit/cli.h"
 #include "tools/kit/output.h"
 
 /// A rank's files: the last checkpoint, the one before, and one that is being written.
@@ -162,9 +164,14 @@ gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned 
                            "overwrite it with --force",
                            path);
     }
-    if (path_of(o->checkpoint, first, LAST, folder, error)) return error->status;
-    const char *const in = dirname(folder);
-    return access(in, W_OK | X_OK) ? gn_fail(error, GN_IO, "--checkpoint: %s: %s", in, strerror(errno)) : GN_OK;
+    const bool open = gn_place_is_open(o->checkpoint, folder);
+    if (access(folder, W_OK | X_OK)) return gn_fail(error, GN_IO, "--checkpoint: %s: %s", folder, strerror(errno));
+    if (open && !first && !o->result.quiet)
+        gn_cli_note(o->program,
+                    "everybody may put files into %s, and so stop this training: a folder of your own keeps "
+                    "checkpoints better",
+                    folder);
+    return GN_OK;
 }
 
 /// The trainer's own arrays.
@@ -240,12 +247,13 @@ static gn_status clear_way(const char *path, gn_error *error)
     return GN_OK;
 }
 
-/// A new file with the state in it, and on the disk. @return in `lock` the file, locked
+/// A new file with the state in it, and on the disk. Who may read it may lock it, and so hold up
+/// the training. So strangers may not. @return in `lock` the file, locked
 static gn_status write_file(const gn_resume *r, const char *path, uint64_t step, int *lock, gn_error *error)
 {
     const gn_saved_state state = state_of(r->trainer, step);
     if (clear_way(path, error)) return error->status;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0660);
     *lock = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
     FILE *file = *lock < 0 ? NULL : fdopen(fd, "wb");
     if (!file) {
@@ -329,9 +337,10 @@ static gn_status read_file(const gn_resume *r, const char *path, gn_saved_state 
     state->step = NONE;
     if (!file && errno == EINVAL) return gn_fail(error, GN_INVALID, "%s: is not an ordinary file", path);
     if (!file) return errno == ENOENT ? GN_OK : gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-    const gn_status wrong = gn_saved_read(file, &r->task, state, error);
+    gn_status wrong = gn_place_check_owner(fileno(file), path, error);
+    if (!wrong && gn_saved_read(file, &r->task, state, error)) wrong = name_failure(path, error);
     fclose(file);
-    return wrong ? name_failure(path, error) : GN_OK;
+    return wrong;
 }
 
 /// Checks both files. @return their steps in `steps`
