@@ -155,10 +155,11 @@ static int open_existing(const char *path, bool force, gn_error *error)
     return -1;
 }
 
+/// Who may read a capture sees gradients, and may hold its lock. So strangers may not.
 static int open_path(const char *path, bool force, gn_error *error)
 {
     if (!strcmp(path, "-")) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (fd >= 0) {
         (void)flock(fd, LOCK_EX | LOCK_NB);  // who overwrites files looks whether one is in use
         return fd;

@@ -12,6 +12,7 @@
 
 #include "net/resolve.h"
 #include "net/socket.h"
+#include "net/strangers.h"
 #include "ring/message.h"
 
 static gn_status write_line(int fd, const gn_endpoint *address)
@@ -82,12 +83,11 @@ static gn_status check_file(gn_meeting_file *file, bool *gone, gn_error *error)
 static gn_status hold_file(gn_meeting_file *file, bool *gone, gn_error *error)
 {
     gn_status status = open_file(file, error);
-    if (status) return status;
-    if (!lock_soon(file->fd))
+    if (!status) status = gn_strangers_refuse(file->fd, file->path, error);  // they would keep the lock
+    if (!status && !lock_soon(file->fd))
         status = gn_fail(error, GN_MISMATCH,
                          "%s: another rank 0 holds this rendezvous file; use another path for each job", file->path);
-    else
-        status = check_file(file, gone, error);
+    if (!status) status = check_file(file, gone, error);
     if (status || *gone) gn_close(&file->fd);
     return status;
 }
@@ -169,7 +169,8 @@ bool gn_meeting_file_find(const gn_meeting_file *file, gn_endpoint *address, gn_
     char host[GN_RENDEZVOUS_LINE];
     uint16_t port;
     gn_error ignored;
+    *status = gn_strangers_refuse(fd, file->path, error);
     const bool read = read_line(fd, host, &port), stale = !flock(fd, LOCK_SH | LOCK_NB);
     close(fd);
-    return read && !stale && gn_resolve(host, port, address, &ignored) == GN_OK;
+    return !*status && read && !stale && gn_resolve(host, port, address, &ignored) == GN_OK;
 }

@@ -125,9 +125,13 @@ END_TEST
 START_TEST(a_file_has_one_capture)
 {
     char wanted[256];
+    struct stat made;
+    umask(022);
     for (unsigned i = 0; i < 2; i++) {  // a new file, and one that is overwritten
         gn_capture *capture = gn_capture_open(path, true, &error);
         ck_assert_msg(capture != NULL, "%s", error.text);
+        // A stranger who could read it could keep its lock.
+        ck_assert(!stat(path, &made) && (made.st_mode & 07777) == 0640);
         gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
         snprintf(wanted, sizeof wanted, "%s: another capture writes to it; give each a file of its own", path);
         ck_assert(!gn_capture_open(path, true, &error));

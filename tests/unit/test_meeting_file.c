@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +128,34 @@ START_TEST(what_is_no_file_stays)
 }
 END_TEST
 
+/// Where everybody may put files, one of somebody else is no rank 0's. Its lock is not waited for.
+START_TEST(strangers_are_refused)
+{
+    gn_endpoint address;
+    gn_status status;
+    if (geteuid()) {
+        printf("strangers_are_refused: SKIPPED, it takes root to give a file away\n");
+        return;
+    }
+    put(file.path, "gradnic-rendezvous 1 127.0.0.1 4712\n");
+    ck_assert(!chown(file.path, 65534, 65534));
+    const int fd = open(file.path, O_RDONLY);
+    ck_assert(!flock(fd, LOCK_EX | LOCK_NB));
+    ck_assert(finds(4712));
+    ck_assert(!chmod(folder, 01777));
+    ck_assert(!gn_meeting_file_find(&file, &address, &status, &error));
+    ck_assert_int_eq(status, GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(error.text, "belongs to another account (65534)"));
+    ck_assert_int_eq(gn_meeting_file_write(&file, &here, &error), GN_INVALID);
+    ck_assert_ptr_nonnull(strstr(error.text, "belongs to another account (65534)"));
+    has(file.path, "gradnic-rendezvous 1 127.0.0.1 4712\n");
+    close(fd);
+    ck_assert(!chown(file.path, 0, 0));
+    ck_assert_int_eq(gn_meeting_file_write(&file, &here, &error), GN_OK);
+    ck_assert(finds(4711));
+}
+END_TEST
+
 START_TEST(stale_address_is_replaced)
 {
     put(file.path, "gradnic-rendezvous 1 192.0.2.1 12345\n");
@@ -215,6 +244,7 @@ int main(void)
     tcase_add_loop_test(all, other_files_stay, 0, sizeof others / sizeof *others);
     tcase_add_loop_test(all, no_link_is_followed, 0, 2);
     tcase_add_loop_test(all, what_is_no_file_stays, 0, 2);
+    tcase_add_test(all, strangers_are_refused);
     tcase_add_test(all, stale_address_is_replaced);
     tcase_add_test(all, empty_file_is_used_and_stays);
     tcase_add_test(all, only_the_own_file_is_removed);

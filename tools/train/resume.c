@@ -16,8 +16,8 @@
 
 #include "examples/train/gather.h"
 #include "net/clock.h"
+#include "net/strangers.h"
 #include "pass_on.h"
-#include "place.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/output.h"
 
@@ -164,7 +164,7 @@ gn_status gn_resume_prepare(const gn_train_options *o, unsigned first, unsigned 
                            "overwrite it with --force",
                            path);
     }
-    const bool open = gn_place_is_open(o->checkpoint, folder);
+    const bool open = gn_folder_is_open(o->checkpoint, folder);
     if (access(folder, W_OK | X_OK)) return gn_fail(error, GN_IO, "--checkpoint: %s: %s", folder, strerror(errno));
     if (open && !first && !o->result.quiet)
         gn_cli_note(o->program,
@@ -337,7 +337,7 @@ static gn_status read_file(const gn_resume *r, const char *path, gn_saved_state 
     state->step = NONE;
     if (!file && errno == EINVAL) return gn_fail(error, GN_INVALID, "%s: is not an ordinary file", path);
     if (!file) return errno == ENOENT ? GN_OK : gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-    gn_status wrong = gn_place_check_owner(fileno(file), path, error);
+    gn_status wrong = gn_strangers_refuse(fileno(file), path, error);
     if (!wrong && gn_saved_read(file, &r->task, state, error)) wrong = name_failure(path, error);
     fclose(file);
     return wrong;
