@@ -152,7 +152,7 @@ class Bench
     // Until all that is inside has come out, and then all is as in the core.
     void settle()
     {
-        for (unsigned quiet = 0; quiet < 400; quiet++) {
+        for (unsigned quiet = 0; quiet < std::max(400u, 2u * VALUES); quiet++) {
             const size_t before = expected_.size() + results_.size() + others_;
             stream_.step();
             if (expected_.size() + results_.size() + others_ != before || stream_.pending()) quiet = 0;
@@ -226,6 +226,7 @@ class Bench
         p.values = static_cast<uint16_t>(p.psn * 2654435761u >> 16) % (VALUES + 1);
         if (p.psn % 5 == 0) p.values = 0;
         if (p.psn % 7 == 0) p.values %= 9;
+        if (p.psn % 11 == 0) p.values = VALUES;
         if (j.job.format == GN_AGG_DENSE) p.next = static_cast<int8_t>(j.job.bound_exp);
         return p;
     }
@@ -364,6 +365,7 @@ class Bench
         }
         Bytes frame = wrap(datagram, version, j.child[child].port);
         const bool lost = random_.percent(lossy_) && spoil_frame(frame);
+        if (noisy_ && !lost) surround(frame);
         const unsigned port =
             noisy_ && random_.percent(2) ? static_cast<unsigned>(random_.below(65536)) : j.child[child].port;
         const bool bad = !lost && random_.percent(lossy_);
@@ -438,6 +440,15 @@ class Bench
         frame[12] = version == 6 ? 0x86 : 0x08, frame[13] = version == 6 ? 0xdd : 0;
         frame.resize(14 + packet_build(&headers, datagram.data(), datagram.size(), frame.data() + 14));
         return frame;
+    }
+    // What is around a packet and does not matter: a tag, and bytes behind it.
+    void surround(Bytes &frame)
+    {
+        if (random_.percent(10))
+            for (unsigned i = 4; i--;)
+                frame.insert(frame.begin() + 12, i > 1 ? static_cast<uint8_t>(random_.next()) : i ? 0x00 : 0x81);
+        if (random_.percent(10))
+            for (unsigned i = random_.below(60); i--;) frame.push_back(static_cast<uint8_t>(random_.next()));
     }
     // Then it is not for the judge.
     bool spoil_frame(Bytes &frame)
