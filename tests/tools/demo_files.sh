@@ -23,7 +23,7 @@ if [ "$(id -u)" -eq 0 ]; then
         mkdir disk
         # shellcheck disable=SC2016 # for the inner shell
         unshare -m bash -c 'mount -t tmpfs -o size=200k none disk && echo before >disk/demo.json &&
-            mkdir disk/gradients && mount -t tmpfs none disk/gradients &&
+            touch disk/.gradnic-demo && mkdir disk/gradients && mount -t tmpfs none disk/gradients &&
             head -c 1M /dev/zero >disk/full 2>/dev/null; "$0" demo --in-process --quick --steps 2 --workers 2 -q -o disk >log 2>&1 && exit 9
             [ "$(cat disk/demo.json)" = before ] && [ -z "$(find disk -name ".gradnic-*")" ]' "$GRADNIC" ||
                 fail "a full disk: $(cat log)"
@@ -33,6 +33,25 @@ else
     demo -o old || fail "$(cat log)"
 fi
 [ "$(cat old/demo.key old/gradients.txt)" = "$(printf 'mine\nmine')" ] || fail "files of the user's have changed"
+# Results of an earlier demo are replaced. Files of the user's with the same names stay.
+[ ! -e old/.gradnic-demo ] || fail "a mark stays beside demo.json"
+demo -o old || fail "a second demo: $(cat log)"
+for file in demo.json demo.html ratio.txt gradients/step9-rank0-layer0-weight.npy; do
+    mkdir -p users/gradients
+    echo mine >users/$file
+    ! demo -o users || fail "$file was replaced"
+    grep -q "users/$file: no demo has made it" log || fail "not said: $(cat log)"
+    [ "$(cat users/$file)" = mine ] || fail "$file has changed"
+    [ "$(find users -type f)" = users/$file ] || fail "more than $file: $(find users)"
+    rm -r users
+done
+# A demo that ended early leaves its gradients, and the next one may replace them.
+! demo -o early --steps 3 --workers 2 --port 1 --data "$SOURCE/tests" || fail "no data, and no error"
+[ ! -e early ] || fail "a mark stays alone: $(find early)"
+mkdir -p early/gradients
+touch early/.gradnic-demo early/gradients/step1-rank0-layer0-weight.npy
+demo -o early || fail "after one that ended early: $(cat log)"
+[ ! -e early/.gradnic-demo ] || fail "a mark stays beside demo.json"
 # Without a home Matplotlib says so, and makes the plots all the same.
 HOME=/proc/none MPLCONFIGDIR='' demo -o homeless || fail "$(cat log)"
 [ -s homeless/demo.html ] || fail "no report: $(cat log)"
