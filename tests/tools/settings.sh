@@ -92,10 +92,11 @@ for kind in nic switch; do
     check 0 "" $kind --config long.conf -c "${long:0:107}"
     check 0 "" $kind --config long.conf -c none
 done
-for name in sixteen-letters- a/b 'a b' '' ..; do
+for name in sixteen-letters- a/b 'a b' '' .. $'g\xff' $'g\e[1m' $'g\x7f'; do
     check 2 "--device: " nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d "$name"
 done
 check 0 "" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d fifteen-letters
+check 0 "" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d gé
 echo "secret = $work/nowhere" >secret.conf
 check 2 "secret file $work/nowhere: No such file or directory" switch --config secret.conf
 expect 2 "secret file $work/nowhere: No such file or directory" timeout 10 "$GRADNIC" switch --config secret.conf

@@ -10,6 +10,7 @@
 #include "driver/rules.h"
 #include "host/control_socket.h"
 #include "host/log.h"
+#include "net/escape.h"
 #include "net/resolve.h"
 #include "tools/kit/codec_options.h"
 #include "tools/kit/fault_options.h"
@@ -152,7 +153,8 @@ static unsigned any_base(struct argp_state *state, int key, const char *text)
 static const char *const steers[] = {
     [GN_STEER_OVERLAY] = "overlay", [GN_STEER_DSCP] = "dscp", [GN_STEER_MARK] = "mark"};
 
-/// What the kernel takes for a name (dev_valid_name()). The control socket has it, too.
+/// What the kernel takes for a name (dev_valid_name()), and what can be printed and put into JSON.
+/// The control socket has it, too.
 static void check_device(struct argp_state *state, int key, const char *name)
 {
     if (!*name) gn_option_wrong(state, key, "a name is missing");
@@ -160,6 +162,10 @@ static void check_device(struct argp_state *state, int key, const char *name)
         gn_option_wrong(state, key, "'%s' is longer than %d bytes", name, IF_NAMESIZE - 1);
     if (strpbrk(name, "/: \t\r\n\v\f") || !strcmp(name, ".") || !strcmp(name, ".."))
         gn_option_wrong(state, key, "'%s' is not a name for a device (no slash, colon or blank)", name);
+    char shown[4 * IF_NAMESIZE];
+    gn_escape(name, "", shown, sizeof shown);
+    if (strcmp(shown, name) != 0)
+        gn_option_wrong(state, key, "'%s' is not a name for a device (UTF-8 without control characters)", name);
 }
 
 static bool parse_host(int key, char *arg, struct argp_state *state, gn_nic_config *config)
