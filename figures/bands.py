@@ -10,7 +10,7 @@ from model import MEASURED
 PATH = pathlib.Path(__file__).resolve().parent / "bands.json"
 EXACT = 1e-9  # relative; the last digits are the C library's
 MEASURED_BAND = 0.15  # relative; processors sum in other orders
-
+MEASURED_LEAST = 0.02  # of shares in percent, however small they are
 
 TIMED_FACTOR = 5  # other machines, and other things that run beside
 
@@ -18,7 +18,10 @@ TIMED_FACTOR = 5  # other machines, and other things that run beside
 def band_of(figure, row):
     if row.timed:
         return [row.value / TIMED_FACTOR, row.value * TIMED_FACTOR]
-    margin = abs(row.value) * (MEASURED_BAND if figure.kind == MEASURED and not row.exact else EXACT)
+    if figure.kind == MEASURED and not row.exact:
+        margin = max(abs(row.value) * MEASURED_BAND, MEASURED_LEAST if row.unit == "%" else 0)
+    else:
+        margin = abs(row.value) * EXACT
     return [row.value - margin, row.value + margin]
 
 

@@ -179,6 +179,32 @@ def on_links(workers):
             "ring": 32 * both_ways, "one worker is the parameter server": packet * (workers - 1)}
 
 
+def on_this_machine(ranks, megabytes):
+    """Words of a benchmark of one size."""
+    return ["bench", "allreduce", "-N", ranks, "-b", f"{megabytes}M", "-e", f"{megabytes}M", "-n", 5, "-w", 1, "-c", 0,
+            "-p", "none"]
+
+
+def millions(said):
+    """Elements a second: the median, the least and the most."""
+    row = said["results"][0]
+    return [row["count"] / row[time] for time in ("time_us", "time_max_us", "time_min_us")]
+
+
+def types_here(run):
+    ranks, megabytes, rates = 4, 16, {}
+    for name, half in (("int32", "none"), ("half", "all")):
+        words = [*on_this_machine(ranks, megabytes), "--algorithm", "switch", "--switch-half", half]
+        rates[name] = millions(run.over_switch(words))
+    rows = [timed(f"{name}: elements a second", sorted(rate), "million") for name, rate in rates.items()]
+    rows.insert(0, Row("halves beside int32", rates["half"][0] / rates["int32"][0], "x", timed=True))
+    return Result(rows, Plot("bars", list(rates), {"elements a second, million": [rate[0] for rate in rates.values()]}, "",
+                             "elements a second, million"),
+                  {"workers": f"{ranks}, and a switch, over loopback", "vector": f"{megabytes} MiB, median of five"},
+                  "Halves fill half as many packets, but workers make them of binary32, and the switch adds "
+                  "each. All of them share one machine's processors, and these are the limit, not links.")
+
+
 def fig3(run):
     """Elements a second: arithmetic at two rates, and what processes of one machine reach."""
     workers, ranks, megabytes = 8, 4, 16
@@ -189,18 +215,14 @@ def fig3(run):
         bars[f"{gigabits} Gbit/s"] = list(rates.values())
     rows.append(Row("colocated beside a switch", on_links(workers)["switch"] /
                     on_links(workers)["colocated parameter servers"], "x", exact=True))
-    command = ["bench", "allreduce", "-N", ranks, "-b", f"{megabytes}M", "-e", f"{megabytes}M", "-n", 5, "-w", 1,
-               "-c", 0, "-p", "none"]
     for name, algorithm in ONE_HOST.items():
         run.say(f"  {name}")
-        words = [*command, "--algorithm", algorithm]
+        words = [*on_this_machine(ranks, megabytes), "--algorithm", algorithm]
         if algorithm == "switch":
             said = run.over_switch(words)
         else:
             said = run.json(*words, "--no-shared-memory")
-        row = said["results"][0]
-        rate = [row["count"] / row[time] for time in ("time_us", "time_max_us", "time_min_us")]  # millions
-        rows.append(timed(f"this machine: {name}", sorted(rate), "million"))
+        rows.append(timed(f"this machine: {name}", sorted(millions(said)), "million"))
     return Result(rows, Plot("bars", list(on_links(workers)), bars, "", "elements a second, million", log_y=True),
                   {"links": f"arithmetic, {workers} workers, packets of 256 values",
                    "this machine": f"{ranks} workers over loopback, {megabytes} MiB, median of five",
@@ -250,5 +272,6 @@ FIGURES = [
     Figure("switchml-fig9", "Fig. 9", "workers", SIMULATED, fig9),
     switchml_trainings.FIG10,
     Figure("switchml-fig12", "Fig. 11 and 12", "types of values", SIMULATED, types, checked=True),
+    Figure("switchml-fig12-here", "Fig. 11 and 12", "types of values on this machine", MEASURED, types_here),
     Figure("switchml-pool", "Appendix C", "size of the pool", SIMULATED, pool, checked=True),
 ]
