@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The NIC within Corundum, in Corundum's own bench, in Icarus: minutes.
+# The NIC within Corundum, in the designs of all its boards and in Corundum's own bench: minutes.
 # GRADNIC_CORUNDUM names a checkout of Corundum, which is only read. PYTHON has cocotb
 # (scripts/setup --cocotb). Usage: corundum.sh MODEL
 set -euo pipefail
@@ -10,16 +10,17 @@ root=$here/../../..
 checkout=${GRADNIC_CORUNDUM:-}
 [ -n "$checkout" ] || { echo "corundum: GRADNIC_CORUNDUM names no checkout of Corundum: SKIPPED" >&2; exit 77; }
 [ -d "$checkout/fpga/app/template" ] || { echo "corundum: $checkout has no fpga/app/template" >&2; exit 1; }
-tools=$(cd "${PYTHON:-$root/build/rtl/tools}/bin" && pwd)
+tools=${PYTHON:-$root/build/rtl/tools}/bin
+[ -x "$tools/python" ] || { echo "corundum: no cocotb in $tools: scripts/setup --cocotb" >&2; exit 1; }
+tools=$(cd "$tools" && pwd)
 GRADNIC_MODEL=$(realpath "$1")
 export GRADNIC_MODEL
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/fpga"
-cp -a "$checkout/fpga/app" "$checkout/fpga/common" "$checkout/fpga/lib" "$scratch/fpga/"
-rm -rf "$scratch/fpga/app/gradnic"
-"$root/rtl/corundum/install" "$scratch"
+cp -a "$checkout/fpga/app" "$checkout/fpga/common" "$checkout/fpga/lib" "$checkout/fpga/mqnic" "$scratch/fpga/"
+python3 "$here/boards.py" "$scratch"
 
 bench=$scratch/fpga/app/gradnic/tb/mqnic_core_pcie_us
 cp "$here/test_gradnic_corundum.py" "$root/tests/rtl/cocotb/model.py" "$bench/"
