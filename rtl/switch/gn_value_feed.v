@@ -143,7 +143,8 @@ module gn_value_feed #(
         .m_data({verdict_bad, verdict_raw}), .m_valid(verdict_valid), .m_ready(verdict_ready));
 
     // ---- the ring, and what is read ahead of it. Places are counted in the next cycle: three may
-    // be taken before that is seen
+    // be taken before that is seen. What is put is written and counted a cycle later, away from
+    // s_ready
 
     reg  [RING_LOG2-1:0] write_reg = {RING_LOG2{1'b0}}, read_reg = {RING_LOG2{1'b0}};
     reg  [RING_LOG2:0]   left_reg = {1'b1, {RING_LOG2{1'b0}}}, there_reg = {RING_LOG2+1{1'b0}};
@@ -151,7 +152,8 @@ module gn_value_feed #(
     reg  [1:0]           read_pipe = 2'd0;
     wire                 ahead, unused_ahead;
 
-    wire         put  = plain || d_valid;
+    reg          put_reg = 1'b0;
+    reg  [256:0] put_data;
     wire         read = ahead && there_reg != {RING_LOG2+1{1'b0}};
     wire [256:0] ring_data;
 
@@ -161,14 +163,17 @@ module gn_value_feed #(
         taken_reg <= plain || w_started;
         left_reg  <= left_reg - {{RING_LOG2{1'b0}}, taken_reg} + {{RING_LOG2{1'b0}}, read_pipe[0]};
         room_reg  <= left_reg >= {{RING_LOG2-2{1'b0}}, 3'd4};
-        there_reg <= there_reg + {{RING_LOG2{1'b0}}, put} - {{RING_LOG2{1'b0}}, read};
-        if (put) write_reg <= write_reg + 1'b1;
+        put_reg   <= plain || d_valid;
+        put_data  <= d_valid ? {d_last, d_words} : {s_last, s_data};
+        there_reg <= there_reg + {{RING_LOG2{1'b0}}, put_reg} - {{RING_LOG2{1'b0}}, read};
+        if (put_reg) write_reg <= write_reg + 1'b1;
         if (read) read_reg <= read_reg + 1'b1;
         read_pipe <= {read_pipe[0], read};
         if (rst) begin
             taken_reg <= 1'b0;
             left_reg  <= {1'b1, {RING_LOG2{1'b0}}};
             room_reg  <= 1'b0;
+            put_reg   <= 1'b0;
             there_reg <= {RING_LOG2+1{1'b0}};
             write_reg <= {RING_LOG2{1'b0}};
             read_reg  <= {RING_LOG2{1'b0}};
@@ -177,7 +182,7 @@ module gn_value_feed #(
     end
 
     gn_block_ram #(.WIDTH(257), .LOG2(RING_LOG2)) ring (
-        .clk(clk), .write(put), .write_address(write_reg), .write_data(d_valid ? {d_last, d_words} : {s_last, s_data}),
+        .clk(clk), .write(put_reg), .write_address(write_reg), .write_data(put_data),
         .read_address(read_reg), .read_data(ring_data));
 
     gn_credit_counter #(.CREDITS(9), .MOST(1)) ahead_credits (
