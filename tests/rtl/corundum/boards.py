@@ -100,7 +100,7 @@ def parameters(variant):
 
 
 def elaborate(variant):
-    """The core behind PCIe, of the files that the Makefile lists but for those with pins and MACs."""
+    """The core behind PCIe, of the Makefile's files but for those with pins and MACs."""
     files = re.findall(r"^SYN_FILES \+?= (.*)", (variant / "Makefile").read_text(), re.M)
     pins = re.compile(r"/(fpga(_core)?|cmac_gty\w*|debounce_switch|sync_signal)\.v$")
     files = [f"../{name}" for name in files if not pins.search(name)]
