@@ -117,9 +117,11 @@ def table3(run):
             for bound in BOUNDS for bits in CLASSES]
     bars = {f"{bits} bits": [100 * found[bound][bits]["share"] for bound in BOUNDS] for bits in CLASSES}
     return Result(rows, Plot("bars", [f"2^-{bound}" for bound in BOUNDS], bars, "bound", "share of values, %"),
-                  {**TRAINED, "gradients": "after a third of the steps", "codec": "paper; a tag of 2 bits comes on top"},
-                  "These gradients are small, so nearly all are below the bounds. Only those of 2^-5 and more take 16 bits "
-                  "in Algorithm 2. The published share of them contradicts the paper's own text (docs/errata.md, 4).", [1])
+                  {**TRAINED, "gradients": "after a third of the steps",
+                   "codec": "paper; a tag of 2 bits comes on top"},
+                  "These gradients are small, so nearly all are below the bounds. Only those of 2^-5 and more take "
+                  "16 bits in Algorithm 2. The published share of them contradicts the paper's own text "
+                  "(docs/errata.md, 4).", [1])
 
 
 ENGINE = 25_600_000_000  # bit/s of values: a NIC of 256 bits at 100 MHz

@@ -198,8 +198,8 @@ def types_here(run):
         rates[name] = millions(run.over_switch(words))
     rows = [timed(f"{name}: elements a second", sorted(rate), "million") for name, rate in rates.items()]
     rows.insert(0, Row("halves beside int32", rates["half"][0] / rates["int32"][0], "x", timed=True))
-    return Result(rows, Plot("bars", list(rates), {"elements a second, million": [rate[0] for rate in rates.values()]}, "",
-                             "elements a second, million"),
+    bars = {"elements a second, million": [rate[0] for rate in rates.values()]}
+    return Result(rows, Plot("bars", list(rates), bars, "", "elements a second, million"),
                   {"workers": f"{ranks}, and a switch, over loopback", "vector": f"{megabytes} MiB, median of five"},
                   "Halves fill half as many packets, but workers make them of binary32, and the switch adds "
                   "each. All of them share one machine's processors, and these are the limit, not links.")
