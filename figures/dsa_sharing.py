@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real switches in their memory modes under load, on emulated links. sharing.json has what
 bench/sharing.sh measured."""
+import datetime
 import json
 import pathlib
 import statistics
@@ -49,7 +50,8 @@ def sharing(_run):
                   "With so few slots the round trip is the limit, and not the link. A job that shares has four times the "
                   "chunks under way, but each goes over the parameter server and takes two round trips: twice the rate "
                   "is left. Up to three jobs do not disturb each other, because a chunk that finds no slot goes the same "
-                  "way. So ATP and DSA do not differ here; they do where the server's link is the limit (dsa-fig8).", [1])
+                  "way. So ATP and DSA do not differ here; they do where the server's link is the limit (dsa-fig8).", [1],
+                  date=datetime.date.fromisoformat(measured["date"]))
 
 
 FIGURE = Figure("dsa-sharing", "Fig. 6, 7", "real switches with little memory, emulated links", MEASURED, sharing)

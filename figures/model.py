@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a figure is, and what comes out of it."""
+import datetime
 import statistics
 from dataclasses import dataclass, field
 
@@ -42,6 +43,7 @@ class Result:
     why: str  # one or two sentences: why ours differ from the published ones
     seeds: list = field(default_factory=list)
     commands: list = field(default_factory=list)
+    date: datetime.date = None  # of what was measured before; None: today
 
 
 @dataclass

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the figures say, in three forms: JSON, an HTML page with plots, and a document a paper."""
+import datetime
 import html
 import json
+
+from model import MEASURED
 
 PAPERS = {
     "inceptionn": "INCEPTIONN (Li et al., MICRO 2018)",
@@ -98,13 +101,21 @@ def wrapped(text, width=98):
     return [*lines, line]
 
 
+def day(date):
+    """'22 November 2026'."""
+    return f"{date.day} {date:%B %Y}"
+
+
 def section(figure, result, full, known):
     """Lines of one figure."""
     lines = [f"## {figure.number}: {figure.title}", ""]
     if result is None:
         return [*lines, *wrapped(f"Not made: {figure.reason}."), ""]
     seeds = f", seeds {', '.join(map(str, result.seeds))}" if result.seeds else ""
-    lines += [f"`gradnic figures{' --full' if full else ''} {figure.name}`, {figure.kind}{seeds}.", "",
+    date = f" on {day(result.date or datetime.date.today())}" if figure.kind == MEASURED else ""
+    if seeds and date:
+        date = f",{date}"
+    lines += [f"`gradnic figures{' --full' if full else ''} {figure.name}`, {figure.kind}{seeds}{date}.", "",
               "| | ours | published |", "| --- | --- | --- |"]
     lines += [table_row(figure, row.what, ours(row), known) for row in result.rows]
     lines += ["", *wrapped(result.why), *reason_lines(figure, known), "", "| parameter | |", "| --- | --- |"]

@@ -54,7 +54,11 @@ expect 1 "standard output or a temporary file: No space left on device" bash -c 
 expect 2 "contradict" "$GRADNIC" figures --quick --full
 expect 2 "" "$GRADNIC" figures --quik
 # Real daemons: a switch that is started, and one that does not start.
-"$GRADNIC" figures -q -f -o daemons switchml-fig3
+"$GRADNIC" figures -q -f -o daemons --pages pages switchml-fig3
+# What is measured has a date, and what is the same everywhere has none.
+grep -Eq '^.gradnic figures switchml-fig3., measured on [0-9]+ [A-Z][a-z]+ 20[0-9]{2}\.$' pages/switchml.md ||
+    fail "no date: $(cat pages/switchml.md)"
+grep -qx '.gradnic figures switchml-fig8., computed\.' pages/switchml.md || fail "$(cat pages/switchml.md)"
 jq -e '.figures[0].rows | map(select(.what | startswith("this machine"))) | length == 4 and all(.ours > 0.1)' daemons/figures.json >/dev/null ||
     fail "$(jq -c '.figures[0].rows' daemons/figures.json)"
 jq -e '.figures[0].commands | any(startswith("gradnic bench allreduce") and endswith("--switch HOST:PORT"))' daemons/figures.json >/dev/null ||
