@@ -15,6 +15,7 @@ Verilator refuses. Exit status 1 when less than --least percent are killed.
 """
 import argparse
 import collections
+import hashlib
 import math
 import os
 import pathlib
@@ -96,7 +97,7 @@ class Builder:
     """Builds a bench around a changed module.
 
     What does not change is compiled once: Verilator's library, C sources, a bench whose ports stay
-    as they are.
+    as they are, files of Verilator's that are as without the mutant.
     """
 
     def __init__(self, work, build):
@@ -111,9 +112,10 @@ class Builder:
             self.runtime.append(str(self.shared / f"{name}.o"))
             run(["g++", "-std=c++17", "-O2", "-w", *INCLUDES, "-c", str(VERILATOR / f"{name}.cpp"), "-o", self.runtime[-1]])
         self.benches = {}
+        self.plain = {}     # what Verilator makes of the unchanged hardware: (digest, object)
         self.patience = {}  # seconds, by a bench's name
 
-    def program(self, bench, changed, directory):
+    def program(self, bench, changed, directory, plain=False):
         """None when Verilator refuses it."""
         out = directory / bench.name
         verilog = [str(changed if v.stem == changed.stem else v) for v in bench.verilog]
@@ -121,12 +123,32 @@ class Builder:
         if run(["verilator", "--cc", "--language", "1364-2001", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--x-assign", "unique", "--x-initial", "unique", "-O3",
                 "--top-module", bench.top, "--prefix", f"V{bench.top}", *bench.parameters, *includes, "--Mdir", str(out), *verilog], check=False):
             return None
-        (out / "all.cc").write_text("".join(f'#include "{f.name}"\n' for f in sorted(out.glob("*.cpp"))))
-        run(["g++", "-std=c++17", "-O1", "-w", f"-I{out}", *INCLUDES, "-c", str(out / "all.cc"), "-o", str(out / "all.o")])
         program = out / "bench"
-        run(["g++", str(out / "all.o"), *self.bench(bench, out), *self.runtime, *bench.libraries, str(self.library),
+        run(["g++", *self.model(bench, out, plain), *self.bench(bench, out), *self.runtime, *bench.libraries, str(self.library),
              *SYSTEM_LIBRARIES, "-o", str(program)])
         return program
+
+    def model(self, bench, out, plain):
+        """Objects of the Verilated model: what the mutant left as it was is there already."""
+        def compile_(source, to):
+            run(["g++", "-std=c++17", "-O1", "-w", f"-I{out}", *INCLUDES, "-c", str(source), "-o", str(to)])
+            return str(to)
+
+        headers = b"".join(h.read_bytes() for h in sorted(out.glob("*.h")))
+        objects, others = [], []
+        for source in sorted(out.glob("*.cpp")):
+            digest = hashlib.sha256(headers + source.read_bytes()).digest()
+            key = (bench.name, source.name)
+            if plain:
+                self.plain[key] = (digest, compile_(source, self.shared / f"{bench.name}_{source.name}.o"))
+            if self.plain.get(key, ("",))[0] == digest:
+                objects.append(self.plain[key][1])
+            else:
+                others.append(source)
+        if others:
+            (out / "all.cc").write_text("".join(f'#include "{f.name}"\n' for f in others))
+            objects.append(compile_(out / "all.cc", out / "all.o"))
+        return objects
 
     def bench(self, bench, out):
         """The bench's own objects.
@@ -285,7 +307,7 @@ def main():
             for bench in [b for b in all_benches if any(b in chains[m] for m in {c[0] for c in to_do})]:
                 plain = work / f"plain_{bench.name}"
                 plain.mkdir()
-                program = builder.program(bench, bench.verilog[-1], plain)
+                program = builder.program(bench, bench.verilog[-1], plain, plain=True)
                 began = time.monotonic()
                 if program is None or not survives(program):
                     sys.exit(f"mutate: bench {bench.name} fails on the unchanged hardware")
