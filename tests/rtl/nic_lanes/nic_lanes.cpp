@@ -335,14 +335,14 @@ void any_frames(Bench &b, bench::Traffic &traffic, bench::Random &random)
 void flows(Bench &b, bench::Traffic &traffic, bench::Random &random)
 {
     bench::Maker make(random.next());
-    std::array<packet, 64> flow{};
+    std::array<packet, (2u << GN_RTL_FLOWS) * LANES> flow{};
     for (size_t i = 0; i < flow.size(); i++) {
         flow[i].version = i % 3 ? 4 : 6, flow[i].source = static_cast<uint16_t>(40000 + i);
         flow[i].host = static_cast<uint8_t>(1 + i / 5), flow[i].seq = static_cast<uint32_t>(random.next());
     }
     for (unsigned round = 0; round < 12; round++) {
         for (unsigned n = 0; n < 300; n++) {
-            packet &p = flow[random.below(round % 3 == 1 ? 6 * LANES : 64)];
+            packet &p = flow[random.below(static_cast<uint32_t>(round % 3 == 1 ? 6 * LANES : flow.size()))];
             p.flags = random.percent(12) ? 2 : random.percent(3) ? 0x11 : 0x10;
             p.tcp_options = 4 * random.below(4);
             const size_t bytes = p.flags == 2 && random.percent(90) ? 0 : 1 + random.below(round % 2 ? 100 : 1400);
