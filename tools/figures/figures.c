@@ -40,10 +40,10 @@ static const struct argp_option table[] = {
     {"output", 'o', "DIR", 0, "folder for the results: figures.html and figures.json (default figures)", 0},
     {"pages", OPT_PAGES, "DIR", 0,
      "also write a document a paper there: inceptionn.md, switchml.md, dsa.md, calibration.md. Figures that are not "
-     "made now stay as they are there. A file of that name that was not written so is overwritten with --force only",
+     "made now keep their numbers there. A file of that name that was not written so is overwritten with --force only",
      0},
-    {"compare", OPT_COMPARE, 0, 0, "compare with the stored bands; exit status 1 when a number is outside of its band",
-     0},
+    {"compare", OPT_COMPARE, 0, 0,
+     "compare with the stored bands, and say how many numbers are as before; exit status 1 when one is not", 0},
     {"keep", OPT_KEEP, 0, 0, "store bands around what came out, in bands.json beside the script", 0},
     GN_FORCE_OPTION(0),
     GN_QUIET_OPTION(0),
