@@ -80,8 +80,9 @@ def fig2(run):
                    "a step": "computing as measured here, and bytes on a link of the given rate",
                    "Top-k, QSGD, 4 bits": "each worker's encoding goes to all others, and is not added on the way"},
                   "On slow links few bytes win. On fast ones choosing and rounding take longer than they save, and a "
-                  "sum in the network wins without either: the paper's point. Our workers compute on processors, "
-                  "and share them, so their computing weighs more." + note, run.seeds)
+                  "sum in the network wins without either: the paper's point. dense takes little enough to be near "
+                  "the ring there, or ahead. Our workers compute on processors, and share them, so their computing "
+                  "weighs more." + note, run.seeds)
 
 
 def last_at(time, at, reached):
