@@ -161,6 +161,8 @@ class Bench
         if (!expected_.empty() || !results_.empty() || others_)
             fail("cycle %llu: %zu packets have no verdict, %zu results have not come, %zu frames are not UDP", now(),
                  expected_.size(), results_.size(), others_);
+        const unsigned left = top().rootp->gn_aggregator__DOT__reader__DOT__left_reg;
+        if (left != VALUES / 2) fail("cycle %llu: of %u beats for results %u are free", now(), VALUES / 2, left);
         compare();
     }
 
