@@ -187,10 +187,13 @@ module gn_aggregator #(
     wire [81:0]  h_user;
     wire         h_beats, h_stream;
 
-    // Only streams that a slot has room for are looked into.
+    // Only streams that a slot has room for are looked into. What is compared is the length with its
+    // header: a difference would be a path too long.
+    localparam [16:0] LENGTH_MAX = 17'd32 + (17'd32 << BEATS_LOG2);
     wire [15:0] u_length = {u_user[57:50], u_user[65:58]};  // of the shim: bytes
-    wire [15:0] u_bytes  = u_length - 16'd32;
-    wire        u_holds  = u_user[41:34] == {SHIM_VERSION, 4'd3} && u_bytes[1:0] == 2'd0 && u_bytes != 16'd0 && u_bytes <= 16'd32 << BEATS_LOG2;
+    wire [11:0] u_count  = u_length[13:2] - 12'd8;           // of values
+    wire        u_holds  = u_user[41:34] == {SHIM_VERSION, 4'd3} && u_length[1:0] == 2'd0 && u_length > 16'd32 &&
+                           {1'b0, u_length} <= LENGTH_MAX;
     wire [1:0]  u_way    = !u_user[33] ? PLAIN : u_holds ? DENSE : DROP;
 
     assign u_ready = u_first_reg ? h_room : v_ready_in;
@@ -212,7 +215,7 @@ module gn_aggregator #(
     assign h_valid = h_there && (!h_stream || stream_there);
 
     gn_value_feed #(.BEATS_LOG2(BEATS_LOG2)) values (
-        .clk(clk), .rst(rst), .s_begin(u_head && !u_last), .s_way(u_way), .s_count(u_bytes[13:2]), .s_data(u_data), .s_keep(u_keep),
+        .clk(clk), .rst(rst), .s_begin(u_head && !u_last), .s_way(u_way), .s_count(u_count), .s_data(u_data), .s_keep(u_keep),
         .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in), .m_data(v_data), .m_last(v_last),
         .m_valid(v_valid), .m_ready(v_ready), .verdict_bad(stream_bad), .verdict_raw(stream_raw),
         .verdict_valid(stream_there), .verdict_ready(h_valid && h_ready && h_stream));

@@ -48,7 +48,7 @@ grep -q '^No published number: its packets have another header\.$' expected.md |
 same pages/switchml.md expected.md
 
 expect 1 "figures.json: exists" "$GRADNIC" figures -q -o out switchml-fig8
-expect 1 "there is no figure 'fig8'" "$GRADNIC" figures fig8
+expect 2 "there is no figure 'fig8'" "$GRADNIC" figures fig8
 expect 1 "standard output or a temporary file: No space left on device" bash -c 'exec "$@" >/dev/full' - "$GRADNIC" \
     figures --list
 expect 2 "contradict" "$GRADNIC" figures --quick --full
