@@ -187,8 +187,8 @@ module gn_aggregator #(
     wire [81:0]  h_user;
     wire         h_beats, h_stream;
 
-    // Only streams that a slot has room for are looked into. What is compared is the length with its
-    // header: a difference would be a path too long.
+    // Only streams that a slot has room for are looked into. The length is compared as it comes:
+    // a difference would be a path too long.
     localparam [16:0] LENGTH_MAX = 17'd32 + (17'd32 << BEATS_LOG2);
     wire [15:0] u_length = {u_user[57:50], u_user[65:58]};  // of the shim: bytes
     wire [11:0] u_count  = u_length[13:2] - 12'd8;           // of values
