@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/peers.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "driver/netlink.h"
@@ -156,28 +153,16 @@ gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, si
 
 gn_status gn_peers_load(gn_peers *peers, const char *path, gn_error *error)
 {
-    struct stat is;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not hold up a NIC
-    if (fd < 0 || fstat(fd, &is)) {
-        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-        if (fd >= 0) close(fd);
-        return error->status;
-    }
-    char *text = malloc(GN_PEERS_BYTES_MAX + 1);
-    const ssize_t size = text && S_ISREG(is.st_mode) ? gn_whole_file_read(fd, text, GN_PEERS_BYTES_MAX + 1) : 0;
-    gn_status status = GN_OK;
-    if (!text)
-        status = gn_fail_memory(error);
-    else if (!S_ISREG(is.st_mode))
-        status = gn_fail(error, GN_INVALID, "%s: not a regular file", path);
-    else if (size < 0)
-        status = gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-    else if (size > GN_PEERS_BYTES_MAX)
+    size_t size;
+    const int fd = gn_whole_file_open(path);
+    char *text = gn_whole_file_load(fd, path, GN_PEERS_BYTES_MAX, &size, error);
+    gn_status status = text ? GN_OK : error->status;
+    if (text && size > GN_PEERS_BYTES_MAX)
         status = gn_fail(error, GN_INVALID, "%s: longer than %d bytes", path, GN_PEERS_BYTES_MAX);
-    else
-        status = gn_peers_parse(peers, path, text, (size_t)size, error);
+    else if (text)
+        status = gn_peers_parse(peers, path, text, size, error);
     free(text);
-    close(fd);
+    if (fd >= 0) close(fd);
     return status;
 }
 

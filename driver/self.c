@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a peer is the NIC itself. What the host sends to such a peer comes back to the host.
 #include <errno.h>
-#include <ifaddrs.h>
 #include <string.h>
 
 #include "driver/nic.h"
+#include "net/interface.h"
 #include "net/resolve.h"
 
 static bool leads_to_peer(const gn_peers *peers, const gn_peer *peer, const gn_ip *own)
@@ -24,12 +24,8 @@ static bool is_own_line(const gn_nic_config *config, const gn_peer *peer, const 
     for (size_t i = 0; i < config->address_count; i++)
         if (leads_to_peer(config->peers, peer, &config->addresses[i].ip)) return true;
     for (const struct ifaddrs *at = interfaces; at; at = at->ifa_next) {
-        const int family = at->ifa_addr ? at->ifa_addr->sa_family : AF_UNSPEC;
-        struct sockaddr_storage address = {0};
-        if (family != AF_INET && family != AF_INET6) continue;
-        memcpy(&address, at->ifa_addr, family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
-        const gn_endpoint own = gn_endpoint_from_sockaddr(&address);
-        if (leads_to_peer(config->peers, peer, &own.ip)) return true;
+        const gn_endpoint own = gn_interface_address(at);
+        if (own.ip.version && leads_to_peer(config->peers, peer, &own.ip)) return true;
     }
     return false;
 }

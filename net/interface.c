@@ -2,7 +2,6 @@
 #include "net/interface.h"
 
 #include <errno.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +9,7 @@
 
 #include "net/socket.h"
 
-/// An interface's address; version 0 where it has none.
-static gn_endpoint address_of(const struct ifaddrs *entry)
+gn_endpoint gn_interface_address(const struct ifaddrs *entry)
 {
     struct sockaddr_storage address = {0};
     const int family = entry->ifa_addr ? entry->ifa_addr->sa_family : AF_UNSPEC;
@@ -35,7 +33,7 @@ static bool in_list(const char *name, const char *list)
 /// How well an address fits; 0 for not at all.
 static int fitness(const struct ifaddrs *entry, const char *spec, const gn_prefix *network, int version)
 {
-    const gn_endpoint at = address_of(entry);
+    const gn_endpoint at = gn_interface_address(entry);
     int score = 1;
     if (!at.ip.version || !(entry->ifa_flags & IFF_UP)) return 0;
     if (network && !gn_prefix_contains(network, &at.ip)) return 0;
@@ -53,7 +51,7 @@ static void list_interfaces(const struct ifaddrs *list, char *text, size_t room)
     size_t used = 0;
     for (const struct ifaddrs *e = list; e && used < room; e = e->ifa_next) {
         char host[GN_IP_TEXT];
-        const gn_endpoint at = address_of(e);
+        const gn_endpoint at = gn_interface_address(e);
         if (!at.ip.version) continue;
         const int n = snprintf(text + used, room - used, "%s%s %s%s", used ? ", " : "", e->ifa_name,
                                gn_ip_format(&at.ip, host), e->ifa_flags & IFF_UP ? "" : " (down)");
@@ -94,7 +92,7 @@ gn_status gn_interface_select(const char *spec, const gn_endpoint *toward, gn_en
         const int score = fitness(e, spec, network, toward ? toward->ip.version : 0);
         if (score <= best_score) continue;
         best_score = score;
-        *local = address_of(e);
+        *local = gn_interface_address(e);
     }
     gn_status status = GN_OK;
     if (!best_score) {
@@ -126,7 +124,7 @@ uint64_t gn_interface_rate(const gn_ip *local)
     uint64_t rate = 0;
     if (getifaddrs(&list)) return 0;
     for (const struct ifaddrs *e = list; e && !rate; e = e->ifa_next) {
-        const gn_endpoint at = address_of(e);
+        const gn_endpoint at = gn_interface_address(e);
         if (at.ip.version && !gn_ip_compare(&at.ip, local)) rate = speed_of(e->ifa_name);
     }
     freeifaddrs(list);

@@ -3,6 +3,8 @@
 #define GRADNIC_NET_INTERFACE_H
 /// Which local address to listen at and to send from.
 
+#include <ifaddrs.h>
+
 #include "net/address.h"
 
 /// `spec` is one of:
@@ -17,6 +19,9 @@
 /// first. `local` is the address, with port 0.
 /// @return GN_OK, GN_IO, GN_INVALID with a list of what there is
 gn_status gn_interface_select(const char *spec, const gn_endpoint *toward, gn_endpoint *local, gn_error *error);
+
+/// The address of an entry of getifaddrs(), with port 0; version 0 where it has none of IP.
+gn_endpoint gn_interface_address(const struct ifaddrs *entry);
 
 /// Bits a second of the interface that has the address `local`, as the kernel says it. @return 0
 /// where it says nothing, or where no interface has it

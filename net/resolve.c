@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "net/clock.h"
+#include "net/interface.h"
 #include "net/tcp.h"
 
 typedef struct search {
@@ -179,15 +180,9 @@ static bool can_bind(const gn_ip *ip, uint32_t scope)
 /// Whether the kernel sends from the address to itself.
 static bool sends_from(const gn_endpoint *endpoint)
 {
-    struct sockaddr_storage address = {0};
-    socklen_t length = gn_endpoint_to_sockaddr(endpoint, gn_ip_family(&endpoint->ip), &address);
-    int fd = socket(gn_ip_family(&endpoint->ip), SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool own = fd >= 0 && !connect(fd, (struct sockaddr *)&address, length);
-    length = sizeof address;
-    own = own && !getsockname(fd, (struct sockaddr *)&address, &length);
-    gn_close(&fd);
-    const gn_endpoint from = gn_endpoint_from_sockaddr(&address);
-    return own && !gn_ip_compare(&from.ip, &endpoint->ip);
+    gn_endpoint from;
+    gn_error ignored;
+    return !gn_interface_select(NULL, endpoint, &from, &ignored) && !gn_ip_compare(&from.ip, &endpoint->ip);
 }
 
 bool gn_endpoint_is_own(const gn_endpoint *endpoint)

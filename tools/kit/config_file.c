@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/whole_file.h"
@@ -69,26 +66,17 @@ gn_status gn_config_parse(gn_config_file *file, const char *bytes, size_t size, 
     return GN_OK;
 }
 
-static gn_status load(gn_config_file *file, const char *path, int fd, char *bytes, gn_error *error)
-{
-    struct stat status;
-    gn_error why;
-    if (fd < 0 || fstat(fd, &status)) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(status.st_mode)) return gn_fail(error, GN_INVALID, "%s: not a regular file", path);
-    if (!bytes) return gn_fail_memory(error);
-    const ssize_t size = gn_whole_file_read(fd, bytes, GN_CONFIG_BYTES_MAX + 1);
-    if (size < 0) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-    if (gn_config_parse(file, bytes, (size_t)size, &why)) return gn_fail(error, why.status, "%s: %s", path, why.text);
-    return GN_OK;
-}
-
 gn_status gn_config_load(gn_config_file *file, const char *path, gn_error *error)
 {
     *file = (gn_config_file){0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not hold up a daemon
+    gn_error why;
+    size_t size;
+    const int fd = gn_whole_file_open(path);
     gn_output_spare(fd);
-    char *bytes = fd < 0 ? NULL : malloc(GN_CONFIG_BYTES_MAX + 1);
-    const gn_status status = load(file, path, fd, bytes, error);
+    char *bytes = gn_whole_file_load(fd, path, GN_CONFIG_BYTES_MAX, &size, error);
+    gn_status status = bytes ? GN_OK : error->status;
+    if (bytes && gn_config_parse(file, bytes, size, &why))
+        status = gn_fail(error, why.status, "%s: %s", path, why.text);
     free(bytes);
     if (fd >= 0) close(fd);
     return status;
