@@ -24,7 +24,8 @@ function(gn_verilate target)
     VERILATOR_ARGS --language 1364-2001 -Wall --x-assign ${arg_X_ASSIGN} --x-initial unique -O3 ${arg_ARGS})
   # Verilator cuts what it makes into many small files with large headers.
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  target_compile_options(${target} PRIVATE ${arg_OPTIMIZE} -w)  # of the generated code too: Verilator's lint has looked at its source
+  # of the generated code, too: Verilator's lint has looked at its source
+  target_compile_options(${target} PRIVATE ${arg_OPTIMIZE} -w)
 endfunction()
 
 # Verilator's own sources, which verilate() gives to every target, compiled once for all targets of one kind: library NAME.

@@ -215,8 +215,8 @@ module gn_aggregator #(
     assign h_valid = h_there && (!h_stream || stream_there);
 
     gn_value_feed #(.BEATS_LOG2(BEATS_LOG2)) values (
-        .clk(clk), .rst(rst), .s_begin(u_head && !u_last), .s_way(u_way), .s_count(u_count), .s_data(u_data), .s_keep(u_keep),
-        .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in), .m_data(v_data), .m_last(v_last),
+        .clk(clk), .rst(rst), .s_begin(u_head && !u_last), .s_way(u_way), .s_count(u_count), .s_data(u_data),
+        .s_keep(u_keep), .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in), .m_data(v_data), .m_last(v_last),
         .m_valid(v_valid), .m_ready(v_ready), .verdict_bad(stream_bad), .verdict_raw(stream_raw),
         .verdict_valid(stream_there), .verdict_ready(h_valid && h_ready && h_stream));
 

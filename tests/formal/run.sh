@@ -126,6 +126,9 @@ copy() {
     [ -z "$reduce" ] || sed -i -E "$reduce" "$2"/*.v
 }
 
+# mutates FILE SED: whether the change makes another file of it
+mutates() { ! sed -E "$2" "$1" | cmp -s - "$1"; }
+
 failed=0 number=0
 row() { printf '%-34s %-9s %-8s %6s s  %s\n' "$@"; }
 
@@ -138,10 +141,13 @@ prove() {
     while read -r file change; do
         start=$SECONDS dir=$work/$((number++))
         copy "$name" "$dir"
-        cp "$dir/$(basename "$file")" "$dir/before"
-        sed -i -E "$change" "$dir/$(basename "$file")"
-        if cmp -s "$dir/before" "$dir/$(basename "$file")"; then answer="the mutant changes nothing"
-        else answer=$(attempt "$name" "$parameter" "$dir" mutant); fi
+        file=$dir/$(basename "$file")
+        if mutates "$file" "$change"; then
+            sed -i -E "$change" "$file"
+            answer=$(attempt "$name" "$parameter" "$dir" mutant)
+        else
+            answer="the mutant changes nothing"
+        fi
         if [ "$answer" = fails ]; then answer=refuted; else failed=1; fi
         row "" mutant "$answer" $((SECONDS - start)) "$change"
         [ $quick = 0 ] || break
@@ -154,8 +160,9 @@ stale() {
     local name=$1 dir=$work/stale file change
     copy "$name" "$dir"
     while read -r file change; do
-        file=$dir/$(basename "$file")
-        ! sed -E "$change" "$file" | cmp -s - "$file" || { echo "run.sh: a mutant of $name changes nothing: $change" >&2; failed=1; }
+        mutates "$dir/$(basename "$file")" "$change" && continue
+        echo "run.sh: a mutant of $name changes nothing: $change" >&2
+        failed=1
     done < <(directive "$name" mutant)
     rm -r "$dir"
 }

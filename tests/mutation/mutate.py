@@ -124,8 +124,8 @@ class Builder:
                 "--top-module", bench.top, "--prefix", f"V{bench.top}", *bench.parameters, *includes, "--Mdir", str(out), *verilog], check=False):
             return None
         program = out / "bench"
-        run(["g++", *self.model(bench, out, plain), *self.bench(bench, out), *self.runtime, *bench.libraries, str(self.library),
-             *SYSTEM_LIBRARIES, "-o", str(program)])
+        run(["g++", *self.model(bench, out, plain), *self.bench(bench, out), *self.runtime, *bench.libraries,
+             str(self.library), *SYSTEM_LIBRARIES, "-o", str(program)])
         return program
 
     def model(self, bench, out, plain):

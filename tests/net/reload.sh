@@ -16,6 +16,14 @@ until_holds() { # until_holds WHAT JQ
     done
     fail "$1: not $2: $(cat "$testbed_dir/nic1.log")"
 }
+said() { # said NAME TEXT: the log NAME has the text, now or soon
+    local i
+    for ((i = 0; i < 250; i++)); do
+        grep -q "$2" "$testbed_dir/$1.log" && return 0
+        sleep 0.02
+    done
+    fail "not said: $2: $(cat "$testbed_dir/$1.log")"
+}
 reload() { kill -HUP "${testbed_nic_pid[1]}"; }
 
 begin 2 --no-nic
@@ -77,17 +85,12 @@ packets=$(stat_of 1 '.tx.rules[0].compressed')
 expect "compressed" "$packets" -gt 0
 printf 'bound = 10\nmtu = 1400\nflows = 10\npeers = /nowhere\n' >"$conf"
 reload
-for ((i = 0; i < 100; i++)); do grep -q 'everything stays as it was' "$testbed_dir/nic1.log" && break; sleep 0.02; done
+said nic1 'everything stays as it was'
 grep -q "nic.conf:4: peers: .*/nowhere" "$testbed_dir/nic1.log" ||
     fail "no line of the wrong file: $(cat "$testbed_dir/nic1.log")"
 sed -i '/peers/d' "$conf"
 reload
-for ((i = 0; i < 100; i++)); do
-    grep -q 'these stay as they are until a restart' "$testbed_dir/nic1.log" && break
-    sleep 0.02
-done
-grep -q 'nic.conf: these stay as they are until a restart: mtu, flows$' "$testbed_dir/nic1.log" ||
-    fail "not named: $(cat "$testbed_dir/nic1.log")"
+said nic1 'nic.conf: these stay as they are until a restart: mtu, flows$'
 status '.wire_mtu == 1500' || fail "the MTU changed"
 expect "compressed so far" "$(stat_of 1 '.tx.rules[0].compressed')" -ge "$packets"
 
@@ -101,7 +104,7 @@ grep -q 'nic.conf: Permission denied for the account of this process' "$testbed_
     fail "not said: $(cat "$testbed_dir/nic1.log")"
 : >"$testbed_dir/nic1.log"
 reload
-for ((i = 0; i < 100; i++)); do grep -q 'everything stays as it was' "$testbed_dir/nic1.log" && break; sleep 0.02; done
+said nic1 'everything stays as it was'
 grep -q 'nic.conf: Permission denied' "$testbed_dir/nic1.log" || fail "not said: $(cat "$testbed_dir/nic1.log")"
 status '.device == "gn0"' || fail "the NIC has gone"
 
@@ -112,21 +115,13 @@ lines "$(testbed_link_address 2)"
 chmod 644 "$conf"
 testbed_start 1 "$gradnic" nic --config "$conf" -d gn7 -l 0.0.0.0:7779 -c none 2>"$testbed_dir/gn7.log"
 gn7=$testbed_pid
-said() { # said TEXT
-    local i
-    for ((i = 0; i < 250; i++)); do
-        grep -q "$1" "$testbed_dir/gn7.log" && return 0
-        sleep 0.02
-    done
-    fail "not said: $1: $(cat "$testbed_dir/gn7.log")"
-}
-said 'gn7 is up'
+said gn7 'gn7 is up'
 lines "$own"
 kill -HUP $gn7
-said "nic.conf: peer $own:7779 is this NIC itself"
-said 'everything stays as it was'
+said gn7 "nic.conf: peer $own:7779 is this NIC itself"
+said gn7 'everything stays as it was'
 kill $gn7
 wait $gn7 || fail "exit status of gn7: $?"
 testbed_run 1 "$gradnic" nic --config "$conf" -d gn7 -l 0.0.0.0:7779 -c none 2>"$testbed_dir/gn7.log"
 expect "exit status of a NIC that is its own peer" $? -eq 2
-said "peer $own:7779 is this NIC itself"
+said gn7 "peer $own:7779 is this NIC itself"

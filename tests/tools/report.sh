@@ -96,7 +96,9 @@ parent=$!
 until_holds "the script did not start" pgrep -P "$parent" -f demo-report
 script=$(pgrep -P "$parent" -f demo-report)
 kill -KILL "$parent"
-wait "$parent" || true
+status=0
+wait "$parent" || status=$?
+[ $status -eq 137 ] || fail "gradnic report was not killed, but ended with $status"
 until_holds "the script goes on without its parent" eval "! kill -0 $script 2>/dev/null"
 exec 9>&-
 
