@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/log.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,13 +18,21 @@
 
 #include "net/escape.h"
 
-enum { TEXT = 2048, TIME = 32 };
+enum {
+    TEXT = 2048,
+    TIME = 32,
+    PATIENCE_MS = 200  // with a reader that stands still: a terminal with Ctrl-S, a pager, a pipe
+};
 
 const char *const gn_severity_names[GN_SEVERITIES] = {"error", "warn", "info", "debug"};
 
 static const char *log_program = "gradnic";
 static atomic_int log_level = GN_SEVERITY_INFO;
 static atomic_bool log_json, log_time, log_colour;
+static atomic_uint left_out;  ///< lines that nobody has read
+
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+static bool stands_still;  ///< writing: the reader, when a line was last written
 
 void gn_log_set(const char *program, const gn_log_settings *settings)
 {
@@ -54,39 +67,95 @@ static void format_time(char *text)
     (void)snprintf(text + length, TIME - length, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-static void write_json(const char *priority, gn_severity severity, const char *time, const char *text)
+/// Waits for room, but not twice for one reader. An error is no lack of room: write() says it.
+static bool has_room(void)
+{
+    struct pollfd one = {.fd = STDERR_FILENO, .events = POLLOUT};
+    stands_still = !poll(&one, 1, stands_still ? 0 : PATIENCE_MS);
+    return !stands_still;
+}
+
+/// Threads log that carry packets, and that answer for jobs. So no reader of the log may hold them
+/// up. The pieces are so small that a pipe with room takes each at once; most lines are one.
+/// @return whether there was room
+static bool write_line(const char *line)
+{
+    bool room = true;
+    pthread_mutex_lock(&writing);
+    for (size_t left = strlen(line); left && (room = has_room());) {
+        const ssize_t got = write(STDERR_FILENO, line, left < PIPE_BUF ? left : PIPE_BUF);
+        if (got < 0 && errno != EINTR && errno != EAGAIN) break;  // nobody is there to hear of it
+        if (got > 0) line += got, left -= (size_t)got;
+    }
+    pthread_mutex_unlock(&writing);
+    return room;
+}
+
+static bool write_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static bool write_format(const char *format, ...)
+{
+    char *line = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    const bool made = vasprintf(&line, format, arguments) >= 0;
+    va_end(arguments);
+    const bool written = made && write_line(line);
+    if (made) free(line);
+    return written;
+}
+
+static bool write_json(const char *priority, gn_severity severity, const char *time, const char *text)
 {
     json_t *line = json_pack("{s:s,s:s,s:s,s:s}", "time", time, "level", gn_severity_names[severity], "program",
                              log_program, "message", text);
     char *bytes = line ? json_dumps(line, JSON_COMPACT) : NULL;
-    if (bytes) (void)fprintf(stderr, "%s%s\n", priority, bytes);
+    const bool written = bytes && write_format("%s%s\n", priority, bytes);
     free(bytes);
     json_decref(line);
+    return written;
 }
 
-// One call, so that lines of several threads or processes do not mix.
-static void write_text(const char *priority, gn_severity severity, const char *time, const char *text)
+static bool write_text(const char *priority, gn_severity severity, const char *time, const char *text)
 {
     static const char *const labels[GN_SEVERITIES] = {"", "warning: ", "note: ", "debug: "},
                              *const colours[GN_SEVERITIES] = {"\033[1;31m", "", "\033[1;33m", ""};
     // Warnings come from parts that every program shares.
     const char *program = severity == GN_SEVERITY_WARN ? "gradnic" : log_program;
     const char *on = atomic_load(&log_colour) ? colours[severity] : "";
-    (void)fprintf(stderr, "%s%s%s%s%s:%s %s%s\n", priority, time, *time ? " " : "", on, program, *on ? "\033[0m" : "",
-                  labels[severity], text);
+    return write_format("%s%s%s%s%s:%s %s%s\n", priority, time, *time ? " " : "", on, program, *on ? "\033[0m" : "",
+                        labels[severity], text);
+}
+
+/// @return false: there was no room for it
+static bool say(gn_severity severity, const char *text)
+{
+    static const char *const priorities[GN_SEVERITIES] = {"<3>", "<4>", "<6>", "<7>"};
+    char time[TIME] = "";
+    const bool json = atomic_load(&log_json);
+    if (json || atomic_load(&log_time)) format_time(time);
+    return (json ? write_json : write_text)(is_journal() ? priorities[severity] : "", severity, time, text);
+}
+
+/// What was left out is told before the next line. @return false: there is no room for that
+static bool tell_left_out(void)
+{
+    char text[80];
+    const unsigned lines = atomic_exchange(&left_out, 0);
+    if (!lines) return true;
+    (void)snprintf(text, sizeof text, "%u line%s left out here: the log's reader stood still", lines,
+                   lines == 1 ? " is" : "s are");
+    if (say(GN_SEVERITY_WARN, text)) return true;
+    atomic_fetch_add(&left_out, lines);
+    return false;
 }
 
 void gn_log_list(gn_severity severity, const char *format, va_list arguments)
 {
-    static const char *const priorities[GN_SEVERITIES] = {"<3>", "<4>", "<6>", "<7>"};
-    char raw[TEXT], text[GN_ESCAPE_GROWTH * TEXT], time[TIME] = "";
+    char raw[TEXT], text[GN_ESCAPE_GROWTH * TEXT];
     if (!gn_log_wants(severity)) return;
-    const bool json = atomic_load(&log_json);
-    const char *priority = is_journal() ? priorities[severity] : "";
     (void)vsnprintf(raw, sizeof raw, format, arguments);
     (void)gn_escape(raw, "", text, sizeof text);
-    if (json || atomic_load(&log_time)) format_time(time);
-    (json ? write_json : write_text)(priority, severity, time, text);
+    if (!tell_left_out() || !say(severity, text)) atomic_fetch_add(&left_out, 1);
 }
 
 void gn_log(gn_severity severity, const char *format, ...)

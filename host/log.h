@@ -9,6 +9,9 @@
 ///
 /// Texts may come from strangers. They are escaped (net/escape.h), so a line is always one line.
 /// When stderr is the journal's (sd-daemon(3)), each line begins with its priority: "<6>".
+///
+/// A reader that stands still holds nobody up for longer than 200 ms. Lines that find no room are
+/// left out, and their number is told later.
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A daemon's log: levels, formats, and texts from strangers.
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,8 +130,49 @@ START_TEST(the_journal_gets_priorities)
 }
 END_TEST
 
+/// What lies in the pipe.
+static const char *drained(int fd)
+{
+    static char all[1 << 18];
+    size_t used = 0;
+    for (ssize_t got; (got = read(fd, all + used, sizeof all - 1 - used)) > 0;) used += (size_t)got;
+    all[used] = 0;
+    return all;
+}
+
+START_TEST(a_reader_that_stands_still_holds_nobody_up)
+{
+    int ends[2];
+    unsigned lines = 0;
+    enum { MANY = 3000 };
+    divert();
+    ck_assert(!pipe(ends) && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO && !close(ends[1]));
+    ck_assert(!fcntl(ends[0], F_SETFL, O_NONBLOCK));
+    gn_log_set("p", &(gn_log_settings){.level = GN_SEVERITY_INFO});
+    for (int i = 0; i < MANY; i++) gn_log(GN_SEVERITY_INFO, "%050d", i);  // more than a pipe holds
+    for (const char *at = drained(ends[0]); *at; lines++) {
+        ck_assert(!strncmp(at, "p: note: 0", 10));
+        at = strchr(at, '\n') + 1;  // the last line is whole, too
+    }
+    ck_assert_uint_gt(lines, 100);
+    ck_assert_uint_lt(lines, MANY);
+    gn_log(GN_SEVERITY_INFO, "again");
+    char wanted[128];
+    snprintf(wanted, sizeof wanted,
+             "gradnic: warning: %u lines are left out here: the log's reader stood still\np: note: again\n",
+             MANY - lines);
+    ck_assert_str_eq(drained(ends[0]), wanted);
+    gn_log(GN_SEVERITY_INFO, "and again");
+    ck_assert_str_eq(drained(ends[0]), "p: note: and again\n");
+    // Where nobody reads any more, all goes on.
+    ck_assert(signal(SIGPIPE, SIG_IGN) != SIG_ERR && !close(ends[0]));
+    gn_log(GN_SEVERITY_INFO, "to nobody");
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("log", text_is_as_programs_print_it, levels_leave_lines_out, a_stranger_s_text_stays_one_line,
-                     json_is_one_object_a_line, lines_may_begin_with_the_time, the_journal_gets_priorities);
+                     json_is_one_object_a_line, lines_may_begin_with_the_time, the_journal_gets_priorities,
+                     a_reader_that_stands_still_holds_nobody_up);
 }
