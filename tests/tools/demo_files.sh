@@ -22,8 +22,8 @@ if [ "$(id -u)" -eq 0 ]; then
     if unshare -m true 2>/dev/null; then
         mkdir disk
         # shellcheck disable=SC2016 # for the inner shell
-        unshare -m bash -c 'mount -t tmpfs -o size=200k none disk && echo before >disk/demo.json &&
-            touch disk/.gradnic-demo && mkdir disk/gradients && mount -t tmpfs none disk/gradients &&
+        unshare -m bash -c 'mount -t tmpfs -o size=200k,mode=755 none disk && echo before >disk/demo.json &&
+            touch disk/.gradnic-demo && mkdir disk/gradients && mount -t tmpfs -o mode=755 none disk/gradients &&
             head -c 1M /dev/zero >disk/full 2>/dev/null; "$0" demo --in-process --quick --steps 2 --workers 2 -q -o disk >log 2>&1 && exit 9
             [ "$(cat disk/demo.json)" = before ] && [ -z "$(find disk -name ".gradnic-*")" ]' "$GRADNIC" ||
                 fail "a full disk: $(cat log)"
@@ -35,7 +35,7 @@ fi
 [ "$(cat old/demo.key old/gradients.txt)" = "$(printf 'mine\nmine')" ] || fail "files of the user's have changed"
 # Results of an earlier demo are replaced. Files of the user's with the same names stay.
 [ ! -e old/.gradnic-demo ] || fail "a mark stays beside demo.json"
-demo -o old || fail "a second demo: $(cat log)"
+SUDO_UID=12345 SUDO_GID=12345 demo -o old || fail "a second demo: $(cat log)"
 for file in demo.json demo.html ratio.txt gradients/step9-rank0-layer0-weight.npy; do
     mkdir -p users/gradients
     echo mine >users/$file
@@ -56,6 +56,35 @@ demo -o early || fail "after one that ended early: $(cat log)"
 HOME=/proc/none MPLCONFIGDIR='' demo -o homeless || fail "$(cat log)"
 [ -s homeless/demo.html ] || fail "no report: $(cat log)"
 ! grep -q 'no report\|Matplotlib' log || fail "Matplotlib is heard: $(cat log)"
+# Others could put links into such folders, and have files overwritten elsewhere.
+mkdir open linked busy
+chmod 777 open
+! demo -o open || fail "everybody may put files into it"
+grep -q 'open: everybody may put files into it' log || fail "not said: $(cat log)"
+echo precious >precious
+ln -s ../precious linked/.gradnic-demo
+! demo -o linked || fail "a mark that leads elsewhere"
+grep -q 'linked/.gradnic-demo: is no ordinary file' log || fail "not said: $(cat log)"
+[ "$(cat precious)" = precious ] || fail "a link was followed"
+if [ "$(id -u)" -eq 0 ]; then
+    mkdir -p strange half/gradients
+    chown 54321 strange half/gradients
+    for folder in strange half/gradients; do
+        ! demo -o ${folder%/*} || fail "a stranger's folder: $folder"
+        grep -q "$folder: belongs to another account (54321)" log || fail "not said: $(cat log)"
+        [ -z "$(ls -A $folder)" ] || fail "left: $(ls -A $folder)"
+    done
+fi
+(umask 000 && demo -o all) || fail "$(cat log)"
+[ "$(stat -c %a all all/gradients | sort -u)" = 775 ] || fail "everybody may put files into a demo's folder"
+# Two demos do not mix their gradients.
+exec {busy}>busy/.gradnic-demo
+flock "$busy"
+! demo -o busy || fail "another demo writes there"
+grep -q 'another demo that runs writes to busy' log || fail "not said: $(cat log)"
+[ "$(ls -A busy)" = .gradnic-demo ] || fail "left: $(ls -A busy)"
+exec {busy}>&-
+
 # Nothing was made, and nothing stays.
 ! demo --data nonexistent -o none || fail "no data, and no error"
 [ ! -e none ] || fail "an empty folder stays"
