@@ -126,7 +126,7 @@ static int open_to_write(const char *path)
     return fd;
 }
 
-/// Something lies at the path already.
+/// Something lies at the path already. It keeps what it has until gn_capture_take().
 static int open_existing(const char *path, bool force, gn_error *error)
 {
     struct stat there, opened;
@@ -146,8 +146,6 @@ static int open_existing(const char *path, bool force, gn_error *error)
         gn_fail(error, GN_IO, "%s: was exchanged while it was opened", path);
     } else if (flock(fd, LOCK_EX | LOCK_NB)) {
         gn_fail(error, GN_IO, "%s: another capture writes to it; give each a file of its own", path);
-    } else if (ftruncate(fd, 0)) {
-        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     } else {
         return fd;
     }
@@ -155,8 +153,8 @@ static int open_existing(const char *path, bool force, gn_error *error)
     return -1;
 }
 
-/// Who may read a capture sees gradients, and may hold its lock. So strangers may not.
-static int open_path(const char *path, bool force, gn_error *error)
+// Who may read a capture sees gradients, and may hold its lock. So strangers may not.
+int gn_capture_file(const char *path, bool force, gn_error *error)
 {
     if (!strcmp(path, "-")) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
@@ -171,7 +169,7 @@ static int open_path(const char *path, bool force, gn_error *error)
 
 gn_capture *gn_capture_open(const char *path, bool force, gn_error *error)
 {
-    const int fd = open_path(path, force, error);
+    const int fd = gn_capture_file(path, force, error);
     return fd < 0 ? NULL : gn_capture_take(fd, path, error);
 }
 
@@ -180,6 +178,13 @@ gn_capture *gn_capture_take(int fd, const char *path, gn_error *error)
     struct stat file;
     gn_capture *capture = calloc(1, sizeof *capture);
     FILE *stream = NULL;
+    // What a shell has opened for standard output may have more in it (">>").
+    if (strcmp(path, "-") != 0 && !fstat(fd, &file) && S_ISREG(file.st_mode) && ftruncate(fd, 0)) {
+        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+        close(fd);
+        free(capture);
+        return NULL;
+    }
     if (capture) {
         static const cookie_io_functions_t patient = {.write = write_patiently, .close = close_patiently};
         capture->fd = fd;

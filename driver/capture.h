@@ -26,7 +26,11 @@ typedef struct gn_capture_counters {
 /// symbolic link: the caller may be root, and the folder another user's.
 /// @return NULL with `error` set
 gn_capture *gn_capture_open(const char *path, bool force, gn_error *error);
-/// Takes over `fd`, which is open for writing. `path` is for messages.
+/// The first half of it: the descriptor of a file that has lost nothing yet, or -1. Whoever may
+/// still fail opens all that it needs before it takes this one.
+int gn_capture_file(const char *path, bool force, gn_error *error);
+/// Takes over `fd`, which is open for writing, and empties a regular file, but not standard output
+/// ("-"). `path` is for messages otherwise.
 gn_capture *gn_capture_take(int fd, const char *path, gn_error *error);
 /// Completes the file. NULL allowed. @return GN_OK, or GN_IO when something could not be written
 gn_status gn_capture_close(gn_capture *capture);

@@ -160,12 +160,23 @@ static gn_status open_engine(gn_nic *nic, gn_error *error)
     return GN_OK;
 }
 
+// Comes last: with --force files are emptied, and a NIC that does not start must not do that. Both
+// files are opened before one is.
 static gn_status open_captures(gn_nic *nic, gn_error *error)
 {
     const gn_nic_config *c = &nic->config;
-    if (c->pcap_host && !(nic->pcap_host = gn_capture_open(c->pcap_host, c->overwrite, error))) return error->status;
-    if (c->pcap_wire && !(nic->pcap_wire = gn_capture_open(c->pcap_wire, c->overwrite, error))) return error->status;
-    return GN_OK;
+    int host = -1, wire = -1;
+    if (c->pcap_host && (host = gn_capture_file(c->pcap_host, c->overwrite, error)) < 0) return error->status;
+    if (c->pcap_wire && (wire = gn_capture_file(c->pcap_wire, c->overwrite, error)) < 0) {
+        gn_close(&host);
+        return error->status;
+    }
+    if (host >= 0) nic->pcap_host = gn_capture_take(host, c->pcap_host, error);
+    if (host >= 0 && !nic->pcap_host) {
+        gn_close(&wire);
+        return error->status;
+    }
+    return wire < 0 || (nic->pcap_wire = gn_capture_take(wire, c->pcap_wire, error)) ? GN_OK : error->status;
 }
 
 static gn_nic *allocate(const gn_nic_config *config)
@@ -203,12 +214,12 @@ gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error
         goto failed;
     }
     if (gn_account_find(&account, config->user, error)) goto failed;
-    if (open_wire(nic, error) || open_device(nic, error) || open_engine(nic, error) || open_captures(nic, error))
-        goto failed;
+    if (open_wire(nic, error) || open_device(nic, error) || open_engine(nic, error)) goto failed;
     gn_coalescer_init(&nic->in->coalescer, &nic->tun);
     if (config->control && !(nic->control = gn_control_open(config->control, &account, error))) goto failed;
     if (config->metrics.ip.version && !(nic->metrics = gn_metrics_open(&config->metrics, &gn_nic_metrics, error)))
         goto failed;
+    if (open_captures(nic, error)) goto failed;
     // A policy rule outlives the device: removing it needs the capability that made it.
     if (gn_privilege_drop(&account, nic->steer.index && (config->existing || config->steer.mode != GN_STEER_OVERLAY),
                           error))

@@ -36,4 +36,15 @@ lost=$(comm -23 "$testbed_dir/sent" "$testbed_dir/received.sorted" | wc -l)
 [ "$((lost * 10))" -lt "$(wc -l <"$testbed_dir/sent")" ] || fail "$lost packets were lost on a link without faults"
 cmp -s "$testbed_dir/model" "$testbed_dir/host" || fail "the model's packets and the host's differ"
 cmp -s "$testbed_dir/received" "$testbed_dir/host" && fail "nothing was compressed"
+
+# With -f, a NIC that does not start has emptied no capture.
+echo "a week of packets" >"$testbed_dir/old.pcap"
+ln -s elsewhere "$testbed_dir/link.pcap"
+testbed_nic_start 2 || fail "NIC"
+for wrong in "-c $(testbed_control 2)" "-c none --pcap-wire $testbed_dir/link.pcap" "-c none --metrics 192.0.2.9:1"; do
+    # shellcheck disable=SC2086 # words
+    testbed_run 1 "$gradnic" nic -q -f -a 10.77.0.1/24 -P "$(_testbed_peer 2)" --pcap-host "$testbed_dir/old.pcap" $wrong 2>/dev/null &&
+        fail "a NIC starts with $wrong"
+    [ "$(cat "$testbed_dir/old.pcap")" = "a week of packets" ] || fail "a NIC that did not start has emptied a capture: $wrong"
+done
 exit 0
