@@ -26,6 +26,34 @@ def _new_mode():
     return 0o666 & ~mask
 
 
+def _take_list(handle, target):
+    """The access control list of the file that is replaced. False: it cannot be kept."""
+    name = "system.posix_acl_access"
+    try:
+        os.setxattr(handle, name, os.getxattr(target, name))
+    except OSError as wrong:
+        with contextlib.suppress(OSError):
+            os.removexattr(handle, name)  # its folder's
+        return wrong.errno in (errno.ENODATA, errno.EOPNOTSUPP)
+    return True
+
+
+def _take_over(handle, target):
+    """Owner, group and rights of the file that is replaced, as far as we may. A group that it
+    cannot keep loses its rights: ours is another one."""
+    old = os.stat(target)
+    mode = old.st_mode & 0o7777
+    try:
+        os.fchown(handle, old.st_uid, old.st_gid)
+    except OSError:
+        try:
+            os.fchown(handle, -1, old.st_gid)
+            mode &= 0o777
+        except OSError:
+            mode &= 0o707
+    os.fchmod(handle, mode if _take_list(handle, target) else mode & 0o7707)
+
+
 def _take_name(temporary, target, replace):
     """Without `replace`, a file that came in the meantime stays."""
     if replace:
@@ -44,10 +72,12 @@ def write(path, text, replace):
     target = pathlib.Path(os.path.realpath(path)) if replace else pathlib.Path(path)
     temporary = None
     try:
-        mode = os.stat(target).st_mode & 0o7777 if target.exists() else _new_mode()
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.gradnic-")
         with open(handle, "w", encoding="utf-8", errors=AS_IT_WAS) as file:
-            os.fchmod(file.fileno(), mode)
+            if target.exists():
+                _take_over(handle, target)
+            else:
+                os.fchmod(handle, _new_mode())
             file.write(text)
         _take_name(temporary, target, replace)
     except OSError as wrong:

@@ -109,6 +109,17 @@ ln -s "$PWD/elsewhere" out9/figures.json
 expect 1 "out9/figures.json: exists" "$GRADNIC" figures -q -o out9 inceptionn-fig3a
 [ ! -e elsewhere ] || fail "a link was followed"
 
+# What is replaced keeps its owner and its rights. Nobody waits for a FIFO's writer.
+if [ "$(id -u)" -eq 0 ]; then
+    chown 12345:54321 out8/figures.json
+    chmod 640 out8/figures.json
+    "$GRADNIC" figures -q -f -o out8 inceptionn-fig3a
+    [ "$(stat -c '%u:%g %a' out8/figures.json)" = "12345:54321 640" ] || fail "$(stat -c '%u:%g %a' out8/figures.json)"
+fi
+mkdir fifos
+mkfifo fifos/dsa.md
+expect 1 "fifos/dsa.md: is not an ordinary file" timeout 60 "$GRADNIC" figures -q -o out10 --pages fifos inceptionn-fig3a
+
 # A signal ends all that was begun.
 has_ended() { ! grep '^State:' "/proc/$1/status" 2>/dev/null | grep -v Z >/dev/null; }
 printf '#!/bin/bash\necho $$ >"%s/begun"\nexec sleep 60\n' "$PWD" >idle

@@ -68,6 +68,23 @@ if [ "$(id -u)" -eq 0 ]; then
         [ "$(stat -c '%U:%G %a' owned.gn)" = "$owner 640" ] ||
             fail "not $owner any more: $(stat -c '%U:%G %a' owned.gn)"
     done
+    # So does its list of accounts. Without it, the list's limit would be the group's rights.
+    cat >list.py <<'P'
+import os, struct, sys
+NAME, NOBODY = "system.posix_acl_access", 0xffffffff
+ROWS = [(1, 6, NOBODY), (2, 6, 12345), (4, 0, NOBODY), (16, 6, NOBODY), (32, 0, NOBODY)]
+LIST = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in ROWS)
+try:
+    if sys.argv[1] == "set": os.setxattr(sys.argv[2], NAME, LIST)
+    elif os.getxattr(sys.argv[2], NAME) != LIST: sys.exit("another list")
+except OSError as error:
+    sys.exit(f"{error}")
+P
+    touch listed.gn
+    if "$PYTHON" list.py set listed.gn; then
+        "$GRADNIC" compress -q -f -o listed.gn public.npy
+        "$PYTHON" list.py is listed.gn || fail "the list of accounts is gone, and mode $(stat -c %a listed.gn) stays"
+    fi
     mkdir --mode=777 theirs
     cp public.npy theirs
     touch theirs/team.gn

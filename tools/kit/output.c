@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { OPEN_AT_ONCE = 32 };
@@ -147,13 +148,28 @@ static gn_status check_others(const gn_output *output, gn_error *error)
     return GN_OK;
 }
 
-/// The mode of the new file; `old`: it also keeps owner and group of the file that it replaces, as
-/// far as we may. A group that it cannot keep loses its rights: ours is another one.
-static mode_t take_over(int fd, const struct stat *old)
+/// The access control list of the file that is replaced, or that it has none: the new file may have
+/// its folder's. @return false: it cannot be kept
+static bool take_list(int fd, const char *target)
+{
+    static const char name[] = "system.posix_acl_access";
+    char list[4096];
+    const ssize_t bytes = getxattr(target, name, list, sizeof list);
+    if (bytes > 0) return !fsetxattr(fd, name, list, (size_t)bytes, 0);
+    const int reason = errno;
+    (void)fremovexattr(fd, name);
+    return !bytes || reason == ENODATA || reason == EOPNOTSUPP;
+}
+
+/// The mode of the new file. It keeps owner, group and list of the file that it replaces, as far as
+/// we may. A group that it cannot keep loses its rights: ours is another one. So does it without
+/// the list: with one, the mode's bits of the group are the list's limit, and not the group's.
+static mode_t take_over(int fd, const struct stat *old, const char *target)
 {
     if (!old) return new_file_mode();
-    if (!fchown(fd, old->st_uid, old->st_gid)) return old->st_mode & 07777;
-    return !fchown(fd, (uid_t)-1, old->st_gid) ? old->st_mode & 0777 : old->st_mode & 0707;
+    mode_t mode = old->st_mode & 07777;
+    if (fchown(fd, old->st_uid, old->st_gid)) mode &= fchown(fd, (uid_t)-1, old->st_gid) ? 0707 : 0777;
+    return take_list(fd, target) ? mode : mode & 07707;
 }
 
 static gn_status open_temporary(gn_output *output, const struct stat *old, gn_error *error)
@@ -165,7 +181,7 @@ static gn_status open_temporary(gn_output *output, const struct stat *old, gn_er
     int fd = create_unnamed(output, folder);
     if (fd < 0) fd = create_named(output, folder);
     if (fd < 0) return gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
-    if (fchmod(fd, take_over(fd, old)) || !(output->stream = fdopen(fd, "wb"))) {
+    if (fchmod(fd, take_over(fd, old, output->target)) || !(output->stream = fdopen(fd, "wb"))) {
         gn_fail(error, GN_IO, "%s: %s", output->name, strerror(errno));
         if (output->temporary) unlink(output->temporary);
         close(fd);
