@@ -124,13 +124,18 @@ def _stacked(axes, names, parts, shares, text_of, least):
     return left
 
 
+def _plain(name):
+    """A name from a file. Dollars would make a formula of it."""
+    return name.replace("$", r"\$")
+
+
 def time_by_phase(runs):
     """Where the time of a step goes: a bar for each run."""
     figure, axes = _figure(64 + 30 * len(runs))
     parts = list(runs[0].parts_ms)
     shares = [[run.parts_ms[part] for part in parts] for run in runs]
     most = max(max(sum(share) for share in shares), 1e-9)
-    ends = _stacked(axes, [run.name for run in runs], parts, shares, lambda ms: f"{ms:.0f}", most * 0.045)
+    ends = _stacked(axes, [_plain(run.name) for run in runs], parts, shares, lambda ms: f"{ms:.0f}", most * 0.045)
     for row, end in enumerate(ends):
         axes.text(end + most * 0.012, row, f"{end:.1f} ms", va="center", fontsize=11)
     axes.set_xlim(0, most * 1.13)
@@ -155,7 +160,7 @@ def accuracy(runs, over, label, name, title):
         axes.plot(over(run), share, color=LINES[i % len(LINES)], linestyle=DASHES[i % len(DASHES)], linewidth=1.8,
                   marker=MARKERS[i % len(MARKERS)], markersize=6, markeredgewidth=0, zorder=3 + i,
                   markevery=(i % 3, 3),  # so that lines that coincide show in turn
-                  label=f"{run.name}: {_share_text(round(run.accuracy, 4))}")
+                  label=f"{_plain(run.name)}: {_share_text(round(run.accuracy, 4))}")
     axes.set_yscale("logit")
     axes.set_ylim(low * 0.9, 1 - (1 - high) * 0.8)
     axes.yaxis.set_major_locator(FixedLocator(places))

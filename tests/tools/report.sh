@@ -84,6 +84,12 @@ sed 's/"two"/"two \\ud800"/' demo.json >odd.json
 "$GRADNIC" report -o - odd.json >other.html
 grep -q 'two ?' other.html || fail "a name that is not Unicode"
 expect 1 "train.json" "$GRADNIC" report -o x.html demo.json train.json
+# A name is no formula, and a file's name does nothing to the terminal.
+sed 's/"two"/"two $\\\\frac$"/' demo.json >odd.json
+"$GRADNIC" report -o - odd.json >other.html || fail "a name with dollars"
+grep -qF '$\frac$:' other.html || fail "a name with dollars is not in the plots"
+"$PYTHON" -c 'import numpy as np; np.savez("g\x1b]0;t\a.npz", a=np.ones(9, "<f4"))'
+expect 1 'g\x1b]0;t\x07.npz: the report reads' "$GRADNIC" report -o x.html demo.json $'g\e]0;t\a.npz'
 "$GRADNIC" report -o standard.html - <demo.json
 "$GRADNIC" report -o named.html demo.json
 same standard.html named.html

@@ -41,6 +41,8 @@ grep -qF 'x\xc2\x9by\x7f' said.txt || fail "absent: $(cat -v said.txt)"
 grep -qF "job 'e\\x1b' ended" said.txt || fail "ended: $(cat -v said.txt)"
 answer "{\"jobs\": [$job], \"ended\": []}"
 shows 'a\x1b[2Jb' "$GRADNIC" switch jobs -c x.sock
+answer "{\"jobs\": [${job/a?u001b/a|b|running}], \"ended\": []}"
+shows 'a\x7cb\x7crunning' "$GRADNIC" switch jobs -c x.sock
 answer "{\"jobs\": [$job], \"ended\": []}"
 shows 'a\\x1b[2Jb' "$GRADNIC" switch jobs -c x.sock --json
 answer '{"de\u001bvice": "gn0\u001b[31m", "peers": [{"name\u0000": 1}]}'

@@ -47,6 +47,16 @@ assert seen.index("\r\x1b[K") < seen.rindex("a.gn: "), repr(seen)  # cleared bef
 status, seen = on_terminal(["compress", "-q", "-f", "-o", "a.gn", "-"], slowly)
 assert status == 0 and seen == "", repr(seen)
 
+# A file's name does nothing to the terminal.
+name = "fifo\x1b]0;title\x07.f32"
+os.mkfifo(name)
+def write():
+    with open(name, "wb", 0) as fifo:
+        slowly(fifo)
+threading.Thread(target=write).start()
+status, seen = on_terminal(["compress", "-f", "-o", "a.gn", name])
+assert status == 0 and "fifo\\x1b]0;title\\x07.f32: " in seen and "\x07" not in seen, repr(seen)
+
 # The runs of a sweep are one whole: what is done only grows, and there is a time left.
 with open("s.json", "w") as f:
     f.write('{"jobs": [{"workers": 8, "values": 10000000}]}')

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "net/clock.h"
+#include "net/escape.h"
 #include "units.h"
 
 static const uint64_t FIRST_NS = GN_SECOND, EVERY_NS = GN_SECOND / 10;
@@ -49,7 +50,7 @@ void gn_progress_update(gn_progress *progress, uint64_t done)
     progress->shown = now;
 
     const double rate = (double)done / ((double)elapsed / 1e9);
-    char of[64] = "", left[64] = "";
+    char of[64] = "", left[64] = "", what[256];
     if (progress->total >= done && progress->total) {
         snprintf(of, sizeof of, " of %s (%.0f %%)", amount(progress, progress->total).s,
                  100.0 * (double)done / (double)progress->total);
@@ -57,8 +58,9 @@ void gn_progress_update(gn_progress *progress, uint64_t done)
             snprintf(left, sizeof left, ", %s left",
                      gn_human_duration((double)(progress->total - done) / rate * 1e9).s);
     }
-    fprintf(stderr, "\r\033[K%s: %s%s%s%s, %s%s", progress->what, amount(progress, done).s, progress->unit ? " " : "",
-            progress->unit ? progress->unit : "", of, speed(progress, rate).s, left);
+    fprintf(stderr, "\r\033[K%s: %s%s%s%s, %s%s", gn_escape(progress->what, "", what, sizeof what),
+            amount(progress, done).s, progress->unit ? " " : "", progress->unit ? progress->unit : "", of,
+            speed(progress, rate).s, left);
     fflush(stderr);
     atomic_store(&line_on_screen, true);
 }

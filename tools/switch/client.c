@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "switch.h"
+#include "tools/files/tensor.h"
 #include "tools/kit/daemon_client.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/parse.h"
@@ -179,11 +180,11 @@ static void print_jobs(const json_t *answer)
     json_t *job;
     const json_t *jobs = json_object_get(answer, "jobs");
     gn_table *table = gn_table_new("<job|<state|for|children|ranks|channels|slots|values|<format");
-    json_array_foreach(jobs, index, job)
-        gn_table_row(table, "%s|%s|%s|%lld/%lld|%lld|%zu|%lld|%lld|%s", text_of(job, "job"), text_of(job, "state"),
-                     gn_human_duration(seconds_of(job)).s, number_of(job, "joined"), number_of(job, "children"),
-                     number_of(job, "ranks"), json_array_size(json_object_get(job, "streams")), number_of(job, "slots"),
-                     number_of(job, "packet_values"), text_of(job, "format"));
+    json_array_foreach(jobs, index, job) gn_table_row(
+        table, "%s|%s|%s|%lld/%lld|%lld|%zu|%lld|%lld|%s", gn_cell(text_of(job, "job")).s, text_of(job, "state"),
+        gn_human_duration(seconds_of(job)).s, number_of(job, "joined"), number_of(job, "children"),
+        number_of(job, "ranks"), json_array_size(json_object_get(job, "streams")), number_of(job, "slots"),
+        number_of(job, "packet_values"), text_of(job, "format"));
     (void)gn_table_print(table, stdout);
     json_array_foreach(jobs, index, job) print_silent(job);
     print_ended(answer);
