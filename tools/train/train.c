@@ -18,14 +18,26 @@
 #include "tools/kit/output.h"
 #include "tools/kit/units.h"
 
+/// A pattern of glob() that stands for this text alone.
+static void quote(const char *text, char quoted[2 * PATH_MAX])
+{
+    size_t used = 0;
+    for (; *text && used + 3 < 2 * PATH_MAX; text++) {
+        if (strchr("*?[]\\", *text)) quoted[used++] = '\\';
+        quoted[used++] = *text;
+    }
+    quoted[used] = 0;
+}
+
 /// Finds the file of `folder` that one of the patterns names. MNIST calls its test set t10k.
 static gn_status find_file(const char *folder, const char *const patterns[2], char path[PATH_MAX],
                            gn_train_error *error)
 {
     for (int i = 0; i < 2 && patterns[i]; i++) {
-        char pattern[PATH_MAX];
+        char quoted[2 * PATH_MAX], pattern[sizeof quoted + 64];
         glob_t found;
-        snprintf(pattern, sizeof pattern, "%s/%s", folder, patterns[i]);
+        quote(folder, quoted);
+        snprintf(pattern, sizeof pattern, "%s/%s", quoted, patterns[i]);
         if (glob(pattern, GLOB_NOSORT, NULL, &found)) continue;
         const size_t matches = found.gl_pathc;
         snprintf(path, PATH_MAX, "%s", found.gl_pathv[0]);
