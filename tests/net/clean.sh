@@ -64,3 +64,7 @@ runs -a 10.88.0.1/24 -P "10.88.0.2=$other"
 wrong "peer $own:7777 is this NIC itself" -a 10.88.0.1/24 -P "10.88.0.2=$own"
 testbed_run 1 sysctl -qw net.ipv4.ip_nonlocal_bind=0
 left=$(diff <(echo "$without") <(state)) || fail "left behind after a failed start: $left"
+# Another testbed of this name ends by itself, and not these hosts.
+"$here/../../scripts/testbed" 1 --no-nic --prefix "$testbed_prefix" -- true 2>"$testbed_dir/wrong" && fail "two testbeds have one name"
+grep -q "there is a namespace $(testbed_netns 0) already" "$testbed_dir/wrong" || fail "$(cat "$testbed_dir/wrong")"
+{ kill -0 "${testbed_nic_pid[2]}" 2>/dev/null && testbed_run 2 true; } || fail "another testbed has removed this one's hosts"
