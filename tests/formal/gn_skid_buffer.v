@@ -5,6 +5,7 @@
 // sources: lib/gn_skid_buffer.v
 // mutant: lib/gn_skid_buffer.v s/if \(!odd_valid_reg\)  odd_reg/odd_reg/
 // mutant: gn_skid_buffer.v /ready_reg +<=/s/even_valid_next \&\& odd_valid_next/even_valid_next/
+// mutant: gn_skid_buffer.v /if \(rst\)/,$s/ready_reg +<= 1'b0;//
 `default_nettype none
 module proof #(
     parameter WIDTH = 4
@@ -28,10 +29,11 @@ module proof #(
         .clk(clk), .rst(rst), .s_data(s_data), .s_count({1'b0, s_valid && s_ready}), .s_second(s_data),
         .m_data(m_data), .m_valid(m_valid), .m_take(m_valid && m_ready), .count(count));
 
-    // ready as long as a place is free, but in the cycle behind a reset
+    // ready as long as a place is free, and never in the cycle behind a reset: what came then would
+    // be lost if the reset goes on
     reg was_rst = 1'b1;
     always @(posedge clk) was_rst <= rst;
-    always @* assert (s_ready == (count != 2) || was_rst);
+    always @* assert (s_ready == (count != 2 && !was_rst));
 endmodule
 
 `resetall

@@ -76,6 +76,9 @@ class Bench
         model_->two_s_count = 0;
         model_->skid_m_ready = model_->one_m_ready = model_->two_m_ready = 1;
         model_.rise();
+        // what came then would be lost if the reset went on
+        if (model_->skid_s_ready || model_->one_s_ready || model_->two_s_ready)
+            fail("something is ready in the cycle behind a reset");
         model_->rst = 0;
         skid_.reset(), one_.reset(), two_.reset();
         skid_offered_ = one_offered_ = false;
