@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/pmtu.h"
 
+#include "driver/netlink.h"
 #include "driver/too_big.h"
 #include "host/warn.h"
 #include "net/clock.h"
@@ -22,12 +23,22 @@ static bool is_echo(const gn_nic *nic, unsigned mtu)
     return gn_steer_is_late(&nic->config.steer) && (mtu == nic->tun.mtu || mtu == nic->packet_mtu - GN_SHIM_BYTES);
 }
 
+/// What is known behind an echo: the MTU of before, and that of the route's link, which may have
+/// been lowered since.
+static unsigned behind_echo(const gn_nic *nic, const gn_ip *to)
+{
+    gn_path path;
+    const bool lowered = !gn_path_find_unlearnt(to, &path) && path.mtu < nic->wire_mtu;
+    return lowered ? path.mtu : nic->wire_mtu;
+}
+
 static unsigned smallest_now(const gn_nic *nic)
 {
     unsigned smallest = nic->wire_mtu_opened;
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
-        unsigned mtu = mtu_to(&gn_peers_at(nic->config.peers, i)->endpoint);
-        if (is_echo(nic, mtu)) mtu = nic->wire_mtu;  // nothing is known
+        const gn_endpoint *peer = &gn_peers_at(nic->config.peers, i)->endpoint;
+        unsigned mtu = mtu_to(peer);
+        if (is_echo(nic, mtu)) mtu = behind_echo(nic, &peer->ip);
         if (mtu && mtu < smallest) smallest = mtu;
     }
     return smallest;

@@ -80,3 +80,10 @@ for _ in range(300):
     time.sleep(0.01)
 PY
 [ "$(mtus)" = "$before" ] || fail "MTUs behind datagrams: $(mtus), not $before"
+# That word of the kernel's hides the wire's MTU. When it is lowered to something above it, the NIC
+# sees it all the same.
+for host in 1 2; do ip -n "$(testbed_netns $host)" link set wire0 mtu 1470; done
+follows() { [ "$("$gradnic" nic status -c "$(testbed_control 1)" --json | jq .wire_mtu)" -eq 1470 ]; }
+stream 1 "$(testbed_link_address 2)" -i "$grads" --tos 0x28 -t 1.5
+for _ in $(seq 100); do ! follows || break; sleep 0.05; done
+follows || fail "MTUs on a smaller link: $(mtus)"

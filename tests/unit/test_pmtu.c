@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC follows the path's MTU down and up again: when it asks the paths, and what it makes of
 // the answer. The clock is the test's, and so is the kernel's answer.
+#include "driver/netlink.h"
 #include "driver/pmtu.h"
 #include "net/udp.h"
 #include "suite.h"
@@ -9,7 +10,7 @@ enum { MTU = 1500, OVERHEAD = 28 };
 
 static gn_nic nic;
 static gn_out out;
-static unsigned kernel_says, asked;
+static unsigned kernel_says, link_has, asked;
 static const uint64_t again = GN_PMTU_AGAIN_MS * GN_MILLISECOND, recover = GN_PMTU_RECOVER_MS * GN_MILLISECOND;
 
 unsigned __wrap_gn_udp_mtu(int fd);
@@ -18,6 +19,14 @@ unsigned __wrap_gn_udp_mtu(int fd)
     (void)fd;
     asked++;
     return kernel_says;
+}
+
+gn_status __wrap_gn_path_find_unlearnt(const gn_ip *ip, gn_path *path);
+gn_status __wrap_gn_path_find_unlearnt(const gn_ip *ip, gn_path *path)
+{
+    (void)ip;
+    *path = (gn_path){.mtu = link_has};
+    return GN_OK;
 }
 
 static void setup(void)
@@ -31,7 +40,7 @@ static void setup(void)
                    .packet_mtu = MTU - OVERHEAD,
                    .packet_mtu_opened = MTU - OVERHEAD,
                    .config.peers = gn_peers_new()};
-    kernel_says = MTU, asked = 0;
+    kernel_says = link_has = MTU, asked = 0;
     ck_assert_int_eq(gn_peers_add(nic.config.peers, "10.77.0.2=127.0.0.1:7777", &error), GN_OK);
     ck_assert_int_eq(gn_peers_seal(nic.config.peers, AF_INET, &error), GN_OK);
 }
@@ -126,8 +135,27 @@ START_TEST(echoes_are_not_followed)
 }
 END_TEST
 
+// An echo hides the link's MTU. It is seen all the same when it is lowered.
+START_TEST(a_link_behind_an_echo)
+{
+    const uint64_t now = 1000 * GN_SECOND, look = GN_PMTU_LOOK_MS * GN_MILLISECOND;
+    const unsigned told = MTU - OVERHEAD - GN_SHIM_BYTES;
+    nic.config.steer.mode = GN_STEER_MARK;
+    nic.tun.mtu = told;
+    link_has = 1470;
+    says_at(now, told, 1, 1470);
+    says_at(now + look, 1470 - OVERHEAD - GN_SHIM_BYTES, 1, 1470);
+    link_has = told;
+    says_at(now + 2 * look, told, 1, told);
+    link_has = MTU;  // only a word that is no echo brings it up again
+    says_at(now + 3 * look, told, 1, told);
+    says_at(now + 4 * look, MTU, 1, MTU);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("pmtu", setup, teardown, down_at_once_and_up_after_ten_seconds, asked_again_while_it_is_lowered,
-                     many_refusals_ask_seldom, a_path_that_is_gone_or_absurd, echoes_are_not_followed);
+                     many_refusals_ask_seldom, a_path_that_is_gone_or_absurd, echoes_are_not_followed,
+                     a_link_behind_an_echo);
 }
