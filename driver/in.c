@@ -6,6 +6,7 @@
 
 #include "driver/inner.h"
 #include "driver/nic_state.h"
+#include "driver/pmtu.h"
 
 // Most packets of a batch have one source, so the last one is kept.
 static bool is_source_of(gn_nic *nic, const gn_ip *source, const gn_peer *peer)
@@ -86,6 +87,7 @@ void *gn_in_thread(void *argument)
         const int got = gn_wire_receive(&nic->wire, in->batch, sizeof in->batch, &batch);
         const int reason = errno;
         if (got > 0) gn_in_batch(nic, &batch);
+        if (got < 0 || (!got && looked >= GN_PATIENCE)) gn_pmtu_hear(nic, gn_now());
         pthread_mutex_unlock(&in->lock);
         if (got)
             looked = 0;

@@ -70,6 +70,8 @@ struct gn_nic {
     unsigned wire_mtu;                            ///< of the underlay
     unsigned packet_mtu;                          ///< of IP packets: less the encapsulation
     unsigned wire_mtu_opened, packet_mtu_opened;  ///< both at the start: never exceeded
+    atomic_uint told_mtu;                         ///< by a router, with --steer mark; 0: none
+    _Atomic uint64_t told_at;                     ///< gn_now() of that
     struct gn_control *control;                   ///< NULL: none
     struct gn_metrics *metrics;                   ///< NULL: none
     int stop_event;                               ///< eventfd: readable when the threads are to end

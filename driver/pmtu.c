@@ -6,6 +6,7 @@
 #include "host/warn.h"
 #include "net/clock.h"
 #include "net/udp.h"
+#include "net/udp_in.h"
 
 /// The path MTU to `endpoint` as the kernel knows it now; 0 when there is no path.
 static unsigned mtu_to(const gn_endpoint *endpoint)
@@ -41,7 +42,16 @@ static unsigned smallest_now(const gn_nic *nic)
         if (is_echo(nic, mtu)) mtu = behind_echo(nic, &peer->ip);
         if (mtu && mtu < smallest) smallest = mtu;
     }
-    return smallest;
+    const unsigned told = atomic_load(&nic->told_mtu);
+    return told && told < smallest ? told : smallest;
+}
+
+void gn_pmtu_hear(gn_nic *nic, uint64_t now)
+{
+    const unsigned told = nic->wire.hears ? gn_udp_told(nic->wire.fd) : 0, before = atomic_load(&nic->told_mtu);
+    if (told < GN_PMTU_TOLD_LEAST || (before && before < told)) return;
+    atomic_store(&nic->told_at, now);
+    atomic_store(&nic->told_mtu, told);
 }
 
 void gn_pmtu_follow(gn_nic *nic, uint64_t now)
@@ -54,6 +64,7 @@ void gn_pmtu_follow(gn_nic *nic, uint64_t now)
     if (now - out->paths_asked < pause * GN_MILLISECOND) return;
     out->paths_asked = now;
     out->too_big_seen = out->wire.too_big;
+    if (gn_elapsed(atomic_load(&nic->told_at), now) > GN_PMTU_TOLD_S * GN_SECOND) atomic_store(&nic->told_mtu, 0);
     const unsigned overhead = nic->wire_mtu_opened - nic->packet_mtu_opened, least = overhead + GN_PMTU_LEAST;
     unsigned mtu = smallest_now(nic);
     if (mtu < least) mtu = least;

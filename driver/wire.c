@@ -2,6 +2,7 @@
 #include "driver/wire.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/time.h>
 
 #include "net/udp_in.h"
@@ -22,7 +23,7 @@ gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_b
                                     .unlearnt = unlearnt,
                                     .receive_bytes = buffer_bytes,
                                     .send_bytes = buffer_bytes / 4};
-    *wire = (gn_wire){.family = gn_ip_family(&listen->ip), .segmentation = true};
+    *wire = (gn_wire){.family = gn_ip_family(&listen->ip), .segmentation = true, .hears = unlearnt};
     const gn_status status = gn_udp_listen(&wire->fd, &at, &options, error);
     if (status) return status;
     const struct timeval limit = {.tv_usec = SEND_TIMEOUT_US};
@@ -102,7 +103,7 @@ static void refused(gn_wire *wire, const gn_peer *peer, gn_udp_batch *batch, int
 static void send_batch(gn_wire *wire, const gn_peer *peer, gn_udp_batch *batch, const size_t *padding,
                        gn_wire_counters *counters)
 {
-    unsigned counted = 0;
+    unsigned counted = 0, again = UINT_MAX;
     for (;;) {
         const int error = gn_udp_batch_send(batch, wire->fd);
         for (; counted < batch->sent; counted++) {
@@ -110,6 +111,10 @@ static void send_batch(gn_wire *wire, const gn_peer *peer, gn_udp_batch *batch, 
             counters->padding += padding[counted];
         }
         if (!error) break;
+        if (wire->hears && error != EAGAIN && again != batch->sent) {
+            again = batch->sent;  // the error may be about an earlier datagram
+            continue;
+        }
         refused(wire, peer, batch, error, counters);
         counted++;
     }

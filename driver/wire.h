@@ -29,6 +29,7 @@ typedef struct gn_wire {
     int fd;  ///< sends block (the socket's buffer is the link's queue), receives do not
     int family;
     bool segmentation;  ///< the kernel and the route's device take UDP_SEGMENT
+    bool hears;         ///< what routers say (gn_udp_told())
 } gn_wire;
 
 typedef struct gn_wire_counters {

@@ -28,6 +28,10 @@ int gn_udp_open(int family, const gn_udp_options *options)
         set(fd, IPPROTO_IP, IP_MTU_DISCOVER, options->unlearnt ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DO);
         if (six) set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, options->unlearnt ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DO);
     }
+    if (options->unlearnt) {
+        set(fd, IPPROTO_IP, IP_RECVERR, 1);
+        if (six) set(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+    }
     if (options->read_tos) {
         set(fd, IPPROTO_IP, IP_RECVTOS, 1);
         if (six) set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);

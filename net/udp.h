@@ -30,9 +30,11 @@ static inline unsigned gn_udp_headers(const gn_ip *to)
 /// What a socket is opened with. Zero in a field leaves the kernel's default.
 typedef struct gn_udp_options {
     bool nonblocking;
-    bool join;      ///< datagrams of one sender and length come up together (UDP_GRO)
-    bool whole;     ///< no datagram travels in fragments; one that is too large is refused
-    bool unlearnt;  ///< ... for the device alone: what the kernel has learnt of the way refuses none
+    bool join;   ///< datagrams of one sender and length come up together (UDP_GRO)
+    bool whole;  ///< no datagram travels in fragments; one that is too large is refused
+    /// ... for the device alone: what the kernel has learnt of the way refuses none. What routers
+    /// say is for gn_udp_told(). An error of a call may then be about an earlier datagram.
+    bool unlearnt;
     bool read_tos;  ///< each message that comes in tells its ToS
     bool overflow;  ///< ... and how many datagrams were lost because the buffer was full
     uint8_t tos;    ///< of what is sent

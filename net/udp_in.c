@@ -2,6 +2,7 @@
 #include "net/udp_in.h"
 
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <linux/udp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,35 @@ int gn_udp_receive(int fd, void *buffer, size_t capacity, struct sockaddr_storag
     if (bytes < 0) return is_nothing(errno) ? 0 : -1;
     *arrival = read_message(&message, (size_t)bytes);
     return 1;
+}
+
+/// The MTU that an error tells; 0: it is about something else.
+static unsigned told_by(struct msghdr *message)
+{
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
+        struct sock_extended_err error;
+        const bool four = header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_RECVERR;
+        const bool six = header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_RECVERR;
+        if ((!four && !six) || header->cmsg_len < CMSG_LEN(sizeof error)) continue;
+        memcpy(&error, CMSG_DATA(header), sizeof error);
+        const bool routers = error.ee_origin == SO_EE_ORIGIN_ICMP || error.ee_origin == SO_EE_ORIGIN_ICMP6;
+        if (routers && error.ee_errno == EMSGSIZE) return error.ee_info;
+    }
+    return 0;
+}
+
+unsigned gn_udp_told(int fd)
+{
+    enum { MOST = 64 };  // a flood of them ends here
+    unsigned least = 0;
+    for (int i = 0; i < MOST; i++) {
+        _Alignas(struct cmsghdr) uint8_t said[512];
+        struct msghdr message = {.msg_control = said, .msg_controllen = sizeof said};
+        if (recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) break;
+        const unsigned told = told_by(&message);
+        if (told && (!least || told < least)) least = told;
+    }
+    return least;
 }
 
 /// Before the kernel writes to a header (again): how much room there is.

@@ -41,6 +41,10 @@ static inline size_t gn_udp_piece(const gn_udp_arrival *arrival, size_t at)
 /// @return 1, 0 when there is none, or -1 with errno
 int gn_udp_receive(int fd, void *buffer, size_t capacity, struct sockaddr_storage *from, gn_udp_arrival *arrival);
 
+/// Takes what routers have said of datagrams of this socket (gn_udp_options.unlearnt). As long as
+/// something is there, poll() tells of it. @return the smallest MTU among it; 0: none
+unsigned gn_udp_told(int fd);
+
 /// Room for the messages of one call. One thread at a time; sockets may share it.
 typedef struct gn_udp_inbox gn_udp_inbox;
 
