@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@
 enum {
     TEXT = 2048,
     TIME = 32,
-    PATIENCE_MS = 200  // with a reader that stands still: a terminal with Ctrl-S, a pager, a pipe
+    PATIENCE_MS = 200,  // with a reader that stands still: a terminal with Ctrl-S, a pager, a pipe
+    LOOK_MS = 2         // with one that stood still the last time
 };
 
 const char *const gn_severity_names[GN_SEVERITIES] = {"error", "warn", "info", "debug"};
@@ -33,6 +35,42 @@ static atomic_uint left_out;  ///< lines that nobody has read
 
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 static bool stands_still;  ///< writing: the reader, when a line was last written
+static bool broken;        ///< writing: that line is there in part
+
+static int wakes(void)
+{
+    return SIGRTMIN + 5;
+}
+
+static void wake(int number)
+{
+    (void)number;
+}
+
+/// write(), but no longer than that. A terminal with little room takes a part, and then waits.
+static ssize_t write_for(const char *bytes, size_t count, unsigned ms)
+{
+    timer_t timer;
+    sigset_t one, before;
+    const struct sigaction action = {.sa_handler = wake};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = wakes()};
+    event._sigev_un._tid = gettid();
+    // Again and again: the first may come before write() begins.
+    const struct timespec span = {.tv_nsec = ms * 1000000L};
+    const struct itimerspec turns = {span, span};
+    sigemptyset(&one);
+    sigaddset(&one, wakes());
+    if (sigaction(wakes(), &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &timer))
+        return write(STDERR_FILENO, bytes, count);
+    pthread_sigmask(SIG_UNBLOCK, &one, &before);
+    (void)timer_settime(timer, 0, &turns, NULL);
+    const ssize_t got = write(STDERR_FILENO, bytes, count);
+    const int reason = errno;
+    (void)timer_delete(timer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return got;
+}
 
 void gn_log_set(const char *program, const gn_log_settings *settings)
 {
@@ -71,22 +109,31 @@ static void format_time(char *text)
 static bool has_room(void)
 {
     struct pollfd one = {.fd = STDERR_FILENO, .events = POLLOUT};
-    stands_still = !poll(&one, 1, stands_still ? 0 : PATIENCE_MS);
-    return !stands_still;
+    return poll(&one, 1, stands_still ? 0 : PATIENCE_MS) != 0;
 }
 
 /// Threads log that carry packets, and that answer for jobs. So no reader of the log may hold them
 /// up. The pieces are so small that a pipe with room takes each at once; most lines are one.
 /// @return whether there was room
+static bool write_all(const char *line, size_t left)
+{
+    const size_t whole = left;
+    while (left && has_room()) {
+        const size_t piece = left < PIPE_BUF ? left : PIPE_BUF;
+        const ssize_t got = write_for(line, piece, stands_still ? LOOK_MS : PATIENCE_MS);
+        if (got < 0 && errno != EINTR && errno != EAGAIN) return true;  // nobody is there to hear of it
+        if (got > 0) line += got, left -= (size_t)got;
+        if (got < (ssize_t)piece) break;
+    }
+    stands_still = left;
+    if (left < whole) broken = left;
+    return !left;
+}
+
 static bool write_line(const char *line)
 {
-    bool room = true;
     pthread_mutex_lock(&writing);
-    for (size_t left = strlen(line); left && (room = has_room());) {
-        const ssize_t got = write(STDERR_FILENO, line, left < PIPE_BUF ? left : PIPE_BUF);
-        if (got < 0 && errno != EINTR && errno != EAGAIN) break;  // nobody is there to hear of it
-        if (got > 0) line += got, left -= (size_t)got;
-    }
+    const bool room = (!broken || write_all("\n", 1)) && write_all(line, strlen(line));
     pthread_mutex_unlock(&writing);
     return room;
 }

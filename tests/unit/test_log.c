@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -170,9 +171,28 @@ START_TEST(a_reader_that_stands_still_holds_nobody_up)
 }
 END_TEST
 
+// A terminal says that it has room as long as it takes one byte.
+START_TEST(a_terminal_that_stands_still)
+{
+    enum { MANY = 3000 };
+    divert();
+    const int ours = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+    ck_assert(ours >= 0 && !grantpt(ours) && !unlockpt(ours));
+    const int theirs = open(ptsname(ours), O_WRONLY | O_NOCTTY);
+    ck_assert(theirs >= 0 && dup2(theirs, STDERR_FILENO) == STDERR_FILENO);
+    gn_log_set("p", &(gn_log_settings){.level = GN_SEVERITY_INFO});
+    for (int i = 0; i < MANY; i++) gn_log(GN_SEVERITY_INFO, "%050d", i);
+    (void)drained(ours);
+    gn_log(GN_SEVERITY_INFO, "again");
+    ck_assert_ptr_nonnull(strstr(drained(ours), "the log's reader stood still\r\np: note: again\r\n"));
+    close(ours);
+    close(theirs);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("log", text_is_as_programs_print_it, levels_leave_lines_out, a_stranger_s_text_stays_one_line,
                      json_is_one_object_a_line, lines_may_begin_with_the_time, the_journal_gets_priorities,
-                     a_reader_that_stands_still_holds_nobody_up);
+                     a_reader_that_stands_still_holds_nobody_up, a_terminal_that_stands_still);
 }
