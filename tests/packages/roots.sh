@@ -126,5 +126,13 @@ diff "$scratch/clean" <(root_state) || fail "something is left"
 apt install "${later[@]}"
 apt purge "${names[@]}"
 diff "$scratch/clean" <(root_state) || fail "something is left"
+
+step "a person's account of that name"
+root_run useradd --create-home gradnic
+root_state >"$scratch/person"
+apt install "${later[@]}"
+apt purge "${names[@]}"
+root_run id gradnic >/dev/null || fail "purging took a person's account"
+diff "$scratch/person" <(root_state) || fail "something is left, or is gone"
 comm -13 "$scratch/before" "$scratch/after" | grep -vc gradnic | sed 's/^/packages: brought with them: /'
 step "all passed"

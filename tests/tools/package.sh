@@ -50,6 +50,21 @@ assert [(e.group, e.name, e.value) for e in d.entry_points] == [("torch.distribu
 
 for script in "$debian"/*.postrm "$debian"/*.prerm; do sh -n "$script" || fail "$script"; done
 if command -v shellcheck >/dev/null; then shellcheck "$debian"/*.postrm "$debian"/*.prerm || fail "shellcheck"; fi
+# Purging removes the account that the package made, and no other of that name. Nothing but these
+# commands is to be found, and they only tell.
+mkdir stubs
+for command in rm rmdir userdel; do printf '#!/bin/sh\necho %s "$@"\n' "$command" >stubs/$command; done
+# shellcheck disable=SC2016 # the stub expands it
+printf '#!/bin/sh\n[ -n "$ENTRY" ] && echo "$ENTRY"\n' >stubs/getent
+chmod +x stubs/*
+purged() { env -i "PATH=$work/stubs" "ENTRY=$1" /bin/sh "$debian/gradnic.postrm" purge 2>&1 || fail "purge: $1"; }
+if [ ! -e /etc/gradnic ]; then
+    purged 'gradnic:x:994:994:gradnic NIC and switch:/:/usr/sbin/nologin' | grep -x 'userdel gradnic' >/dev/null ||
+        fail "its own account stays"
+    for entry in 'gradnic:x:1000:1000:A person:/home/gradnic:/bin/bash' 'gradnic:x:150:150::/var/lib/other:/bin/sh' ''; do
+        ! purged "$entry" | grep userdel || fail "it takes another account: $entry"
+    done
+fi
 if command -v systemd-sysusers >/dev/null; then
     mkdir -p root/etc
     systemd-sysusers --root="$work/root" "$SOURCE/packaging/sysusers.d/gradnic.conf" >said 2>&1 || fail "sysusers: $(cat said)"
