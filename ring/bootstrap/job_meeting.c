@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,18 +71,39 @@ static bool is_safe(const char *path)
     return *path == '/' && !lstat(path, &s) && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && !(s.st_mode & 077);
 }
 
+/// A folder in the user's home, where no stranger can make it first. Hosts may share a home.
+static bool find_in_home(char folder[FOLDER_TEXT], bool make)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    const char *home = getenv("HOME");
+    struct stat s;
+    if (!home || *home != '/' || gethostname(host, sizeof host - 1) || !*host || strchr(host, '/')) return false;
+    if (stat(home, &s) || s.st_uid != geteuid() || s.st_mode & S_IWOTH) return false;
+    if (snprintf(folder, FOLDER_TEXT, "%s/.gradnic-%s", home, host) >= FOLDER_TEXT) return false;
+    if (make) (void)mkdir(folder, 0700);
+    return is_safe(folder);
+}
+
+/// All ranks find the same one. Anybody can make the one in /tmp, and so keep its user out. That in
+/// the home is made only then, and is found ahead of it from then on.
 static gn_status find_folder(char folder[FOLDER_TEXT], gn_error *error)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
+    char home[FOLDER_TEXT];
     snprintf(folder, FOLDER_TEXT, "%s", runtime && strlen(runtime) < FOLDER_TEXT ? runtime : "");
     if (is_safe(folder)) return GN_OK;
     snprintf(folder, FOLDER_TEXT, "/run/user/%lu", (unsigned long)geteuid());
-    if (is_safe(folder)) return GN_OK;
+    if (is_safe(folder) || find_in_home(folder, false)) return GN_OK;
     snprintf(folder, FOLDER_TEXT, "/tmp/gradnic-%lu", (unsigned long)geteuid());
-    if (mkdir(folder, 0700) && errno != EEXIST)
-        return gn_fail(error, GN_IO, "%s: %s (a folder for the ranks to meet in; XDG_RUNTIME_DIR names another)",
-                       folder, strerror(errno));
+    const int reason = mkdir(folder, 0700) ? errno : 0;
     if (is_safe(folder)) return GN_OK;
+    if (find_in_home(home, true)) {
+        memcpy(folder, home, sizeof home);
+        return GN_OK;
+    }
+    if (reason && reason != EEXIST)
+        return gn_fail(error, GN_IO, "%s: %s (a folder for the ranks to meet in; XDG_RUNTIME_DIR names another)",
+                       folder, strerror(reason));
     return gn_fail(error, GN_IO,
                    "%s: is not a folder that belongs to user %lu with mode 0700, so the ranks do not meet in it; "
                    "remove it, or set XDG_RUNTIME_DIR to such a folder",

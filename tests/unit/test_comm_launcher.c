@@ -409,6 +409,26 @@ START_TEST(test_an_open_folder_is_not_used)
 }
 END_TEST
 
+/// As that user with a home: the ranks meet there, also when the folder of somebody else goes.
+static int check_home(uid_t uid, const char *taken)
+{
+    char home[] = "/tmp/gradnic-test-XXXXXX", mine[512] = "";
+    struct stat s;
+    if (seteuid(0) || !mkdtemp(home) || chown(home, uid, (gid_t)-1) || mkdir(taken, 0755) || seteuid(uid)) return 10;
+    setenv("HOME", home, 1);
+    for (int turn = 0; turn < 2; turn++) {
+        if (choose(0) || strncmp(meeting.file.path, home, strlen(home)) != 0) return 11 + turn;
+        snprintf(mine, sizeof mine, "%s", meeting.file.path);
+        *strrchr(mine, '/') = 0;
+        if (stat(mine, &s) || s.st_uid != uid || (s.st_mode & 0777) != 0700) return 13;
+        if (!turn && (seteuid(0) || rmdir(taken) || seteuid(uid))) return 14;
+    }
+    // In a home that others can write to they could take it away.
+    if (rmdir(mine) || chmod(home, 0777) || choose(0) || strncmp(meeting.file.path, taken, strlen(taken)) != 0)
+        return 15;
+    return rmdir(taken) || seteuid(0) || rmdir(home) ? 16 : 0;
+}
+
 /// As a user who has nothing yet, and whose folder somebody else makes first.
 static int check_as(uid_t uid)
 {
@@ -416,13 +436,14 @@ static int check_as(uid_t uid)
     struct stat s;
     snprintf(path, sizeof path, "/tmp/gradnic-%u", uid);
     be_open_mpi(0, SIZE);
+    unsetenv("HOME");
     if (symlink(folder, path) || seteuid(uid)) return 1;
     const bool refused = choose(0) == GN_IO;
     snprintf(words, sizeof words, "%s: is not a folder that belongs to user %u with mode 0700", path, uid);
     if (!refused || strncmp(error.text, words, strlen(words)) != 0) return 2;
     if (seteuid(0) || unlink(path) || seteuid(uid)) return 3;
     if (choose(0) || stat(path, &s) || s.st_uid != uid || (s.st_mode & 0777) != 0700) return 4;
-    return rmdir(path) ? 5 : 0;
+    return rmdir(path) ? 5 : check_home(uid, path);
 }
 
 START_TEST(test_a_folder_of_somebody_else)
