@@ -5,15 +5,36 @@
 #include <unistd.h>
 
 #include "ring/failure.h"
+#include "ring/log.h"
 #include "ring/oob.h"
 #include "ring/peers/peers.h"
 
 // Taken before a communicator's own lock.
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static gn_comm *registry;  // registry_lock
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&registry_lock);
+    gn_log_hold();
+}
+
+static void after_fork(void)
+{
+    gn_log_release();
+    pthread_mutex_unlock(&registry_lock);
+}
+
+/// A child has none of the parent's threads. A lock that one of them holds would never be free.
+static void prepare(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
 
 void gn_life_join(gn_comm *comm)
 {
+    pthread_once(&prepared, prepare);
     comm->process = getpid();
     gn_lock(&registry_lock);
     comm->next_alive = registry;

@@ -104,6 +104,16 @@ void gn_log_drain(const gn_comm_config *config)
     pthread_mutex_unlock(&list_lock);
 }
 
+void gn_log_hold(void)
+{
+    pthread_mutex_lock(&list_lock);
+}
+
+void gn_log_release(void)
+{
+    pthread_mutex_unlock(&list_lock);
+}
+
 void gn_lock(pthread_mutex_t *lock)
 {
     pthread_mutex_lock(lock);

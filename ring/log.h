@@ -18,6 +18,10 @@ void gn_log_text(const gn_comm_config *config, gn_log_level level, const char *f
 /// Waits until no thread has texts for this configuration. Its `log_context` may go then.
 void gn_log_drain(const gn_comm_config *config);
 
+/// No text is added or said in between: for the moment in which a process is forked off.
+void gn_log_hold(void);
+void gn_log_release(void);
+
 void gn_lock(pthread_mutex_t *lock);
 /// @return false when another thread has it
 bool gn_try_lock(pthread_mutex_t *lock);

@@ -53,6 +53,7 @@ class Request:
 
     def done(self) -> bool:
         """Whether it is done, well or not. wait() then returns at once."""
+        self._refuse_fork()
         if self._status is None and self._turn.acquire(blocking=False):
             try:
                 self._ask(native.comm.gn_test)
@@ -61,8 +62,14 @@ class Request:
         return self._status is not None
 
     def _finish(self) -> None:
+        self._refuse_fork()
         with self._turn:
             self._ask(native.comm.gn_wait_done)
+
+    def _refuse_fork(self) -> None:
+        """What would complete it is a thread of the parent's, which may hold the lock, too."""
+        if self._status is None:
+            self._comm._refuse_fork()
 
     def _ask(self, function: Any) -> None:
         if self._status is not None:
@@ -378,10 +385,13 @@ class Communicator:
     def _live(self) -> ctypes.c_void_p:
         if not self._handle:
             raise InvalidError("the communicator is closed")
+        self._refuse_fork()
+        return self._handle
+
+    def _refuse_fork(self) -> None:
         if self._process != os.getpid():
             raise InvalidError(f"the communicator was made in process {self._process}, from which this one, "
                                f"{os.getpid()}, was forked: make a new one here")
-        return self._handle
 
     def _last_error(self) -> str:
         text: bytes = native.comm.gn_comm_last_error(self._handle)

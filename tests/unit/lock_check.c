@@ -19,13 +19,21 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until);
 
 #ifdef __GLIBC__
+static _Thread_local pid_t last;  ///< its number when it took a lock
+
 /// As glibc notes it. After a fork the child's thread has another number than the parent's, which
 /// has taken some locks for it.
 static bool is_own(const pthread_mutex_t *mutex)
 {
     static _Thread_local pid_t first;
+    const pid_t owner = mutex->__data.__owner;
     if (!first) first = gettid();
-    return mutex->__data.__owner && (mutex->__data.__owner == first || mutex->__data.__owner == gettid());
+    return owner && (owner == first || owner == last || owner == gettid());
+}
+
+static void note(void)
+{
+    last = gettid();
 }
 
 static bool is_plain(const pthread_mutex_t *mutex)
@@ -42,6 +50,8 @@ static bool is_plain(const pthread_mutex_t *mutex)
 {
     return !mutex;
 }
+
+static void note(void) {}
 #endif
 
 static void want(bool right, const char *what)
@@ -54,7 +64,9 @@ static void want(bool right, const char *what)
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     want(!is_plain(mutex) || !is_own(mutex), "a mutex is taken twice by one thread");
-    return __real_pthread_mutex_lock(mutex);
+    const int status = __real_pthread_mutex_lock(mutex);
+    note();
+    return status;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)

@@ -2,7 +2,9 @@
 // Which ranks are given up. A process with several communicators is alive in all of them while it
 // waits in one.
 #include <check.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,6 +297,46 @@ START_TEST(test_a_forked_process_leaves_its_parent_alone)
 }
 END_TEST
 
+static void come_and_go(void)
+{
+    gn_comm_config config = gn_comm_config_default();
+    gn_comm *comm;
+    config.rank = 0;
+    config.size = 1;
+    RANK_CHECK(!gn_comm_init(&comm, &config));
+    gn_comm_free(comm);
+}
+
+static void *come_and_go_on(void *argument)
+{
+    const volatile atomic_bool *over = argument;
+    while (!atomic_load(over)) come_and_go();
+    return NULL;
+}
+
+/// Whatever the threads of the parent are doing, its children can make groups.
+START_TEST(test_a_fork_at_any_moment)
+{
+    atomic_bool over = false;
+    pthread_t thread;
+    ck_assert(!pthread_create(&thread, NULL, come_and_go_on, &over));
+    for (int i = 0; i < 400; i++) {
+        const pid_t child = fork();
+        ck_assert(child >= 0);
+        if (!child) {
+            alarm(5);
+            come_and_go();
+            _exit(0);
+        }
+        int status;
+        ck_assert(waitpid(child, &status, 0) == child);
+        ck_assert_msg(!status, "child %d ended with %d", i, status);
+    }
+    atomic_store(&over, true);
+    ck_assert(!pthread_join(thread, NULL));
+}
+END_TEST
+
 /// Whether a process sleeps now.
 static bool is_asleep(pid_t pid)
 {
@@ -352,6 +394,7 @@ int main(void)
     tcase_add_loop_test(running, test_two_threads, 0, 3);
     tcase_add_loop_test(running, test_an_earlier_failure_is_no_reason, 0, 3);
     tcase_add_loop_test(running, test_a_forked_process_leaves_its_parent_alone, 0, 3);
+    tcase_add_test(running, test_a_fork_at_any_moment);
     tcase_add_loop_test(running, test_who_waits_sleeps, 0, 3);
     suite_add_tcase(suite, running);
     return suite_run(suite);
