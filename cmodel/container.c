@@ -66,7 +66,10 @@ static uint64_t blocks_for(uint64_t values, uint32_t values_per_block)
 
 gn_status gn_container_encode_header(const gn_container_info *info, uint8_t header[GN_CONTAINER_HEADER])
 {
+    int lowest, highest;
     if (!block_size_is_good(info->values_per_block) || info->value_count == GN_CONTAINER_UNKNOWN) return GN_INVALID;
+    if (gn_profile_range(info->profile, &lowest, &highest) || info->bound_exp < lowest || info->bound_exp > highest)
+        return GN_INVALID;
     memset(header, 0, GN_CONTAINER_HEADER);
     memcpy(header + AT_MAGIC, magic, sizeof magic);
     header[AT_PROFILE] = (uint8_t)info->profile;
@@ -175,6 +178,8 @@ gn_status gn_container_block_encode(const gn_codec *codec, const float *values, 
 gn_status gn_container_block_decode(const gn_codec *codec, const gn_container_block *block, float *values,
                                     gn_container_fault *fault)
 {
+    if (block->bytes < GN_CONTAINER_BLOCK_HEADER)
+        return gn_container_fail(fault, GN_TRUNCATED, block->index, block->offset, "the block ends within its header");
     const uint8_t *stream = block->data + GN_CONTAINER_BLOCK_HEADER;
     const size_t bytes = block->bytes - GN_CONTAINER_BLOCK_HEADER;
     const uint32_t stated = gn_load32(block->data + 4), found = gn_container_crc(stream, bytes);

@@ -51,8 +51,8 @@ int gn_histogram_exponent(const uint64_t *histogram)
 int gn_scale_shift(int scale_target, int exponent)
 {
     if (exponent == GN_SCALE_UNSEEN) return 0;
-    const int shift = scale_target - exponent;
-    return shift > GN_SHIFT_MAX ? GN_SHIFT_MAX : shift < -GN_SHIFT_MAX ? -GN_SHIFT_MAX : shift;
+    const int64_t shift = (int64_t)scale_target - exponent;
+    return shift > GN_SHIFT_MAX ? GN_SHIFT_MAX : shift < -GN_SHIFT_MAX ? -GN_SHIFT_MAX : (int)shift;
 }
 
 void gn_exchange_prepare(gn_exchange *exchange, gn_comm *comm, const gn_bucket *bucket, int exponent)

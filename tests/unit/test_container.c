@@ -266,6 +266,40 @@ START_TEST(blocks_that_lie)
 }
 END_TEST
 
+/// A block that somebody else has read, and that ends within its header.
+START_TEST(blocks_that_are_short)
+{
+    const gn_codec codec = codec_of(GN_LATTICE);
+    gn_container_fault fault;
+    float values[8];
+    make_block(8, (const uint8_t[4]){0}, 4);
+    for (size_t bytes = 0; bytes < GN_CONTAINER_BLOCK_HEADER; bytes++) {
+        uint8_t *data = malloc(bytes ? bytes : 1);
+        ck_assert(data);
+        memcpy(data, file.bytes + 40, bytes);
+        const gn_container_block block = {.index = 7, .offset = 40, .data = data, .bytes = bytes, .count = 8};
+        ck_assert_int_eq(gn_container_block_decode(&codec, &block, values, &fault), GN_TRUNCATED);
+        ck_assert_str_eq(fault.text, "block 7, byte 40: the block ends within its header");
+        free(data);
+    }
+}
+END_TEST
+
+START_TEST(headers_that_no_reader_takes_are_not_made)
+{
+    uint8_t header[GN_CONTAINER_HEADER];
+    const gn_container_info good = {.profile = GN_DENSE, .bound_exp = 10, .values_per_block = 64, .value_count = 8};
+    gn_container_info bad[] = {good, good, good, good};
+    bad[0].profile = GN_PROFILE_COUNT;
+    bad[1].bound_exp = 32;
+    bad[2].values_per_block = 63;
+    bad[3].value_count = GN_CONTAINER_UNKNOWN;
+    ck_assert_int_eq(gn_container_encode_header(&good, header), GN_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_int_eq(gn_container_encode_header(&bad[i], header), GN_INVALID);
+}
+END_TEST
+
 /// Every further call of a reader that failed gives the same failure and no values, though the
 /// rest of the file is good.
 START_TEST(a_failure_stays)
@@ -377,7 +411,7 @@ END_TEST
 int main(void)
 {
     return RUN_TESTS("container", round_trips, the_bytes_are_those_of_the_format,
-                     every_flipped_bit_and_every_cut_is_found, headers_that_lie, blocks_that_lie, a_failure_stays,
-                     a_failure_of_a_write_ends_the_call, writers_refuse_what_was_not_announced,
-                     blocks_by_hand_give_the_same_file);
+                     every_flipped_bit_and_every_cut_is_found, headers_that_lie, blocks_that_lie, blocks_that_are_short,
+                     headers_that_no_reader_takes_are_not_made, a_failure_stays, a_failure_of_a_write_ends_the_call,
+                     writers_refuse_what_was_not_announced, blocks_by_hand_give_the_same_file);
 }

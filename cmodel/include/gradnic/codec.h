@@ -116,7 +116,8 @@ GN_API gn_status gn_stream_encode_fit(const gn_codec *codec, const void *values,
                                       size_t capacity, size_t *taken, size_t *bytes);
 
 /// Decompresses a stream of exactly `bytes` bytes to exactly `count` values (any alignment). The
-/// bytes may come from anywhere: nothing outside the two buffers is read or written.
+/// bytes may come from anywhere: nothing outside the two buffers is read or written. They must not
+/// overlap, here and in what follows.
 ///
 /// On failure the content of `values` is unspecified. `*error_offset` (may be NULL) is then the
 /// offset of the record or run at fault.

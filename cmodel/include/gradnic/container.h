@@ -85,7 +85,8 @@ typedef struct gn_container_fault {
     char text[160];   ///< block, byte and reason: "block 3, byte 1048: ..."; no file name
 } gn_container_fault;
 
-/// Makes the header of `info`; block_count is computed. @return GN_OK or GN_INVALID.
+/// Makes the header of `info`; block_count is computed.
+/// @return GN_OK; GN_INVALID for what no reader takes
 GN_API gn_status gn_container_encode_header(const gn_container_info *info, uint8_t header[GN_CONTAINER_HEADER]);
 
 /// Reads and checks a header (untrusted bytes).
