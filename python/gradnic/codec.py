@@ -93,6 +93,8 @@ class Codec:
 
     def _take(self, function: str, stream: Any, values: View) -> None:
         view, at = view_of(stream, "the stream"), ctypes.c_size_t()
+        if view.overlaps(values):
+            raise InvalidError("the stream overlaps the values, which would overwrite it")
         wrong = getattr(native.codec, function)(ctypes.byref(self._native), view.address, view.nbytes, values.address,
                                                 values.count, ctypes.byref(at))
         if wrong:
@@ -203,12 +205,14 @@ def _write(codec: Codec, parts: List[Tuple[str, View, str]], plain: bool) -> byt
     return bytes(output)
 
 
-def decompress(data: Any) -> Any:
+def decompress(data: Any, *, limit: Optional[int] = None) -> Any:
     """Decompresses the bytes of a .gn file. A damage is a CorruptError that names block and byte.
 
     Returns an array of float32 in its shape: NumPy's, or without NumPy a memoryview of format "f".
-    A file of tensors with names gives a dict of them.
+    A file of tensors with names gives a dict of them. A few bytes may stand for very many zeros.
+    So a file of a stranger's wants a `limit`: a file with more bytes of values is an InvalidError.
     """
+    most = None if limit is None else integer("limit", limit, 0, 2**63 - 1)
     source = view_of(data, "the data")
     position = 0
 
@@ -225,6 +229,9 @@ def decompress(data: Any) -> Any:
     wrong = native.codec.gn_container_reader_new(ctypes.byref(reader), read_function, None, None)
     try:
         _check(wrong, reader)
+        size = 4 * native.codec.gn_container_reader_info(reader).contents.value_count
+        if most is not None and size > most:
+            raise InvalidError(f"the file holds {size} bytes of values, and the limit is {most}")
         return _read_all(reader, source.nbytes)
     finally:
         native.codec.gn_container_reader_free(reader)

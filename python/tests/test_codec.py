@@ -159,6 +159,30 @@ def test_errors_say_what_is_wrong(call, text):
         call()
 
 
+def test_a_stream_that_the_values_would_overwrite_is_refused():
+    codec = gradnic.Codec()
+    stream, count = codec.encode(np.ones(1000, np.float32)), 1000
+    memory = bytearray(4 * count + len(stream))
+    values = np.frombuffer(memory, np.float32, count)
+    for at in (0, 400, 4 * count - 1):
+        memory[at:at + len(stream)] = stream
+        for call in (lambda view: codec.decode(view, count, values), lambda view: codec.add(view, values)):
+            with pytest.raises(gradnic.InvalidError, match="overlaps"):
+                call(memoryview(memory)[at:at + len(stream)])
+    memory[4 * count:] = stream
+    assert codec.decode(memoryview(memory)[4 * count:], count, values).tolist() == [1] * count
+
+
+def test_a_limit_refuses_what_a_small_file_may_hold():
+    zeros = gradnic.compress(np.zeros(1 << 20, np.float32))
+    assert len(zeros) < 1000
+    with pytest.raises(gradnic.InvalidError, match="4194304 bytes of values, and the limit is 4194303"):
+        gradnic.decompress(zeros, limit=(4 << 20) - 1)
+    assert gradnic.decompress(zeros, limit=4 << 20).shape == (1 << 20,)
+    with pytest.raises(gradnic.InvalidError, match="limit"):
+        gradnic.decompress(zeros, limit=-1)
+
+
 def test_a_codec_can_be_copied_and_pickled():
     codec, values = gradnic.Codec("lattice", np.int64(7)), np.linspace(-1, 1, 99, dtype=np.float32)
     for other in (copy.copy(codec), copy.deepcopy(codec), pickle.loads(pickle.dumps(codec))):
