@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "net/interface.h"
+#include "net/secret.h"
 #include "net/socket.h"
 #include "net/tcp.h"
 #include "ring/bootstrap/bootstrap.h"
@@ -21,7 +22,9 @@
 /// What a rank says to all.
 typedef struct note {
     uint64_t host;             ///< hash: ranks with the same reach each other over loopback
+    uint64_t job;              ///< hash of its name
     int32_t rank, size;        ///< as it has them
+    int32_t has_secret;        ///< 0 or 1
     int32_t status;            ///< not GN_OK: this rank cannot go on, and `text` says why
     char text[GN_ERROR_TEXT];  ///< of rank 0 in the second round: the rendezvous
 } note;
@@ -69,6 +72,26 @@ static gn_status tell(gathering *g, gn_error *error)
     return GN_OK;
 }
 
+/// What sends a rank away from the meeting. Rank 0 would not hear of it, and wait until the deadline.
+/// @return GN_OK, or the same at every rank
+static gn_status compare(const gathering *g, gn_error *error)
+{
+    const note *first = &g->all[0];
+    for (int rank = 1; rank < g->config->size; rank++) {
+        const note *n = &g->all[rank];
+        if (n->job == first->job && n->has_secret == first->has_secret) continue;
+        if (n->job != first->job)
+            gn_fail(error, GN_MISMATCH,
+                    "rank %d belongs to another job than rank 0 (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)", rank);
+        else
+            gn_fail(error, GN_MISMATCH, "rank %d has %s shared secret, and rank 0 has %s (" GN_SECRET_ENVIRONMENT ")",
+                    rank, n->has_secret ? "a" : "no", first->has_secret ? "one" : "none");
+        error->who = rank;
+        return GN_MISMATCH;
+    }
+    return GN_OK;
+}
+
 static void say_bad_news(gathering *g, const gn_error *why)
 {
     g->own.status = (int32_t)why->status;
@@ -100,12 +123,17 @@ static gn_status open_door(gathering *g, int *door, gn_error *error)
 static gn_status meet(gathering *g, int *door, gn_error *error)
 {
     gn_error why;
+    gn_rendezvous named;
+    gn_rendezvous_init(&named);
+    g->own.job = named.job;
+    g->own.has_secret = g->config->secret_file || getenv(GN_SECRET_ENVIRONMENT);
     g->own.host = host_here();
     g->own.rank = g->config->rank;
     g->own.size = g->config->size;
     if (gn_config_check(g->config, &why) || (g->config->size > 1 && gn_bootstrap_check(g->config, &why)))
         say_bad_news(g, &why);
-    const gn_status status = tell(g, error);
+    gn_status status = tell(g, error);
+    if (!status) status = compare(g, error);
     if (status) return status;
     if (!g->config->rank && open_door(g, door, &why)) say_bad_news(g, &why);
     return tell(g, error);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ typedef struct board {
     int fail_at;                  ///< the call that fails, from 1; 0: none
     int wrong_rank;               ///< a rank with a wrong configuration; -1: none
     int no_interface, no_secret;  ///< ranks that lack something; -1: none
+    int other_job, own_secret;    ///< ranks that have something alone; -1: none
+    char secret[64];              ///< a file that is fit
     bool turned;                  ///< ranks have other numbers than in the all_gather
 } board;
 
@@ -49,6 +52,8 @@ static gn_comm *meet(int rank, const ranks *group, board *b, const char *interfa
     if (rank == b->wrong_rank) config.data_tos = 999;
     if (rank == b->no_interface) config.interface = "gn-not-there0";
     if (rank == b->no_secret) config.secret_file = "/no/such/secret";
+    if (rank == b->other_job) setenv("GRADNIC_JOB", "another", 1);
+    if (rank == b->own_secret) config.secret_file = b->secret;
     if (b->turned) config.rank = (rank + 1) % group->size;
     report *r = &group->reports[rank];
     r->status = gn_comm_init_gathered(&comm, &config, gather, &v);
@@ -77,7 +82,7 @@ static board *new_board(int size)
     pthread_barrierattr_init(&shared);
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&b->all_here, &shared, (unsigned)size);
-    b->wrong_rank = b->no_interface = b->no_secret = -1;
+    b->wrong_rank = b->no_interface = b->no_secret = b->other_job = b->own_secret = -1;
     return b;
 }
 
@@ -159,6 +164,31 @@ START_TEST(test_no_secret)
 }
 END_TEST
 
+/// Rank 0 would wait for such a rank until the deadline.
+START_TEST(test_another_job)
+{
+    board *b = new_board(3);
+    b->other_job = _i;
+    char text[64];
+    snprintf(text, sizeof text, "rank %d belongs to another job than rank 0", _i ? _i : 1);
+    all_fail(b, GN_MISMATCH, text);
+}
+END_TEST
+
+START_TEST(test_a_secret_of_one_rank)
+{
+    board *b = new_board(3);
+    b->own_secret = _i;
+    char path[] = "/tmp/gradnic-test-XXXXXX";
+    const int fd = mkstemp(path);
+    strcpy(b->secret, path);
+    ck_assert(fd >= 0 && write(fd, "a secret of many bytes", 22) == 22 && !close(fd));
+    all_fail(b, GN_MISMATCH,
+             _i ? "shared secret, and rank 0 has none" : "rank 1 has no shared secret, and rank 0 has one");
+    ck_assert(!unlink(path));
+}
+END_TEST
+
 static void refused(int rank, int size, const char *text)
 {
     gn_comm_config config = gn_comm_config_default();
@@ -196,6 +226,8 @@ int main(void)
     tcase_add_loop_test(tcase, test_gather_fails, 1, 3);
     tcase_add_loop_test(tcase, test_no_interface, 0, 3);
     tcase_add_loop_test(tcase, test_no_secret, 0, 3);
+    tcase_add_loop_test(tcase, test_another_job, 0, 3);
+    tcase_add_loop_test(tcase, test_a_secret_of_one_rank, 0, 3);
     tcase_add_test(tcase, test_another_order);
     tcase_add_test(tcase, test_refused);
     suite_add_tcase(suite, tcase);
