@@ -3,6 +3,7 @@
 // the PMPI function of the same name. MPI says what they do. Below each stands what compresses.
 #include <gradnic/mpi_comp.h>
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,30 +172,49 @@ int MPI_Reduce_scatter_comp(const void *send, void *recv, const int counts[], MP
                : PMPI_Reduce_scatter(send, recv, counts, type, op, comm);
 }
 
+/// Floats as they lie in a buffer of another type, one behind the other. @return NULL; free it
+static void *pack(const void *send, int count, MPI_Datatype type, size_t bytes, MPI_Comm comm)
+{
+    int size = 0, at = 0;
+    void *flat = NULL;
+    if (count < 0 || PMPI_Type_size(type, &size) || (size_t)count * (size_t)size != bytes) return NULL;
+    if (bytes <= INT_MAX && (flat = malloc(bytes)) && !PMPI_Pack(send, count, type, flat, (int)bytes, &at, comm))
+        return flat;
+    free(flat);
+    return NULL;
+}
+
 // MPI's own gathers as fast over TCP, and faster in shared memory, so MPI_Allgather is not taken.
+// What is received decides, because all ranks receive the same. Each may name what it sends by a
+// type of its own.
 int MPI_Allgather_comp(const void *send, int send_count, MPI_Datatype send_type, void *recv, int recv_count,
                        MPI_Datatype recv_type, MPI_Comm comm)
 {
     gn_mpi_kind kind;
     int code = MPI_SUCCESS, rank = 0;
-    const bool in_place = send == MPI_IN_PLACE,
-               alike = in_place || (send_type == recv_type && send_count == recv_count);
-    const int ranks =
-        alike && recv_count > 0 && recv_type == MPI_FLOAT && gn_mpi_kind_of(recv_type, &kind) ? ranks_of(comm) : 0;
-    if (ranks) {
-        PMPI_Comm_rank(comm, &rank);
-        const size_t bytes = (size_t)recv_count * kind.bytes;
-        const gn_call call = {.collective = GN_ALL_GATHER,
-                              .type = kind.type,
-                              .send = in_place ? (char *)recv + (size_t)rank * bytes : send,
-                              .recv = recv,
-                              .count = (size_t)recv_count,
-                              .lossy = true,
-                              .id = GN_BUCKET_NONE};
-        if (gn_mpi_take(comm, COMP("MPI_Allgather_comp"), &call, (size_t)ranks * bytes, 1, &code)) return code;
-    } else
+    const int ranks = recv_count > 0 && recv_type == MPI_FLOAT && gn_mpi_kind_of(recv_type, &kind) ? ranks_of(comm) : 0;
+    if (!ranks) {
         gn_mpi_leave();
-    return PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
+        return PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
+    }
+    PMPI_Comm_rank(comm, &rank);
+    const size_t bytes = (size_t)recv_count * kind.bytes;
+    const bool in_place = send == MPI_IN_PLACE,
+               other = !in_place && (send_type != recv_type || send_count != recv_count);
+    void *const flat = other ? pack(send, send_count, send_type, bytes, comm) : NULL;
+    const void *const own = in_place ? (char *)recv + (size_t)rank * bytes : send;
+    if (other && !flat) return gn_mpi_fail(comm, "MPI_Allgather_comp", "what is sent are not as many floats");
+    const gn_call call = {.collective = GN_ALL_GATHER,
+                          .type = kind.type,
+                          .send = other ? flat : own,
+                          .recv = recv,
+                          .count = (size_t)recv_count,
+                          .lossy = true,
+                          .id = GN_BUCKET_NONE};
+    if (!gn_mpi_take(comm, COMP("MPI_Allgather_comp"), &call, (size_t)ranks * bytes, 1, &code))
+        code = PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
+    free(flat);
+    return code;
 }
 
 #if MPI_VERSION >= 4

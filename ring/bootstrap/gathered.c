@@ -72,7 +72,7 @@ static gn_status tell(gathering *g, gn_error *error)
     return GN_OK;
 }
 
-/// What sends a rank away from the meeting. Rank 0 would not hear of it, and wait until the deadline.
+/// What sends a rank away from the meeting. Rank 0 would not hear of it, and wait for the deadline.
 /// @return GN_OK, or the same at every rank
 static gn_status compare(const gathering *g, gn_error *error)
 {

@@ -30,6 +30,7 @@ static float worst(const float *a, const float *b, int count)
 int main(int argc, char **argv)
 {
     static float values[RANKS * BLOCK], sums[RANKS * BLOCK], again[RANKS * BLOCK], exact[RANKS * BLOCK];
+    static float spread[2 * BLOCK];
     static int whole[BLOCK], total[BLOCK];
     int counts[RANKS];
     const int compressed = argc < 2 || strcmp(argv[1], "exact") != 0;
@@ -66,6 +67,15 @@ int main(int argc, char **argv)
     memcpy(sums, again, sizeof sums);
     PMPI_Bcast(sums, count, MPI_FLOAT, 0, MPI_COMM_WORLD);
     CHECK(!memcmp(sums, again, (size_t)count * sizeof *again));
+    // A rank may name what it sends by a type that no other has.
+    MPI_Datatype every_other;
+    for (int i = 0; i < BLOCK; i++) spread[2 * i] = own[i];
+    CHECK(!MPI_Type_vector(BLOCK, 1, 2, MPI_FLOAT, &every_other) && !MPI_Type_commit(&every_other));
+    memset(again, 0, sizeof again);
+    CHECK(rank == size - 1 ? !MPI_Allgather_comp(spread, 1, every_other, again, BLOCK, MPI_FLOAT, MPI_COMM_WORLD)
+                           : !MPI_Allgather_comp(own, BLOCK, MPI_FLOAT, again, BLOCK, MPI_FLOAT, MPI_COMM_WORLD));
+    CHECK(!memcmp(sums, again, (size_t)count * sizeof *again));
+    MPI_Type_free(&every_other);
     CHECK(!MPI_Allgather_comp(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values, BLOCK, MPI_FLOAT, MPI_COMM_WORLD));
     CHECK(!memcmp(values, again, (size_t)count * sizeof *again));
 
