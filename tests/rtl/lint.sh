@@ -34,16 +34,19 @@ tops=(gn_stream_compress gn_stream_decompress gn_nic_top gn_nic_tx gn_nic_rx gn_
     for top in gn_stream_compress gn_stream_decompress; do
         echo "--top-module $top -f codec.f"
     done
-    for top in gn_stream_compress gn_stream_decompress gn_nic_top; do
+    for top in gn_stream_compress gn_stream_decompress; do
         for profiles in 1 2 3 4 5 6; do
             echo "-GPROFILES=$profiles --top-module $top -f $top.f"
         done
     done
+    for profiles in 1 4; do # which reach nothing but the engines
+        echo "-GPROFILES=$profiles --top-module gn_nic_top -f gn_nic_top.f"
+    done
     for lanes in 1 4; do
         echo "-GLANES=$lanes --top-module gn_nic_lanes -f gn_nic_lanes.f"
     done
-    for width in 64 128 512; do
-        echo "-GAXIS_IF_DATA_WIDTH=$width -GIF_COUNT=2 --top-module gn_corundum_app -f gn_corundum_app.f"
+    for setting in "64 -GIF_COUNT=2" 128 512; do
+        echo "-GAXIS_IF_DATA_WIDTH=$setting --top-module gn_corundum_app -f gn_corundum_app.f"
     done
     for file in lib/*.v codec/*.v frame/*.v nic/*.v switch/*.v wrap/*.v; do
         module=${file##*/}

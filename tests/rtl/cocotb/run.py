@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the benches in cocotb and Icarus: run.py BENCH [WIDTH] [--seed N].
+"""Runs the benches in cocotb and Icarus: run.py BENCH [WIDTH] [--seed N] [--quick].
 
 Verilator 5.006, which Debian 12 has, does not get through a register's answer with cocotb 1.9.
 GRADNIC_MODEL names the C model's library. The folder --build has what is made.
@@ -28,11 +28,14 @@ def main():
     options.add_argument("bench", choices=BENCHES)
     options.add_argument("width", nargs="?", type=int, default=512, choices=[64, 128, 256, 512])
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--quick", action="store_true", help="with a third of the frames")
     options.add_argument("--build", default="build/rtl/cocotb")
     chosen = options.parse_args()
     top, listed, around, width = BENCHES[chosen.bench]
     files, folders = sources(listed)
-    place = pathlib.Path(chosen.build).resolve() / f"{chosen.bench}-{chosen.width}"
+    place = pathlib.Path(chosen.build).resolve() / f"{chosen.bench}-{chosen.width}{'-quick' * chosen.quick}"
+    if chosen.quick:
+        os.environ["GN_QUICK"] = "1"
     runner = get_runner("icarus")
     runner.build(verilog_sources=[RTL / name for name in files] + [HERE / name for name in around],
                  includes=[RTL / name for name in folders], hdl_toplevel=top, build_dir=place,

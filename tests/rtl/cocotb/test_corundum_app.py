@@ -2,7 +2,7 @@
 """gn_corundum_app with the streams of an interface of Corundum's around it."""
 import cocotb
 import model
-from bench import ID, STORE, Bench, one, receive, same_tags, tagged
+from bench import ID, STORE, Bench, one, receive, same_tags, some, tagged
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiStreamFrame
 
@@ -30,7 +30,7 @@ async def identity(dut):
 async def there_and_back(dut):
     bench = bench_of(dut)
     await bench.begin(pauses=0.2)
-    await bench.there_and_back(40, same_tags)
+    await bench.there_and_back(some(40), same_tags)
 
 
 @cocotb.test()
@@ -45,7 +45,7 @@ async def what_is_dropped(dut):
     """Frames that are malformed, bad or too long take their side-bands with them."""
     bench = bench_of(dut)
     await bench.begin(pauses=0.1)
-    rnd, kept, count = bench.random, [], 60
+    rnd, kept, count = bench.random, [], max(some(60), 30)
     for number in range(count):
         frame = bytearray(model.tx(model.udp(model.gradient(rnd.choice([8, 100, 350]), 1e-3, rnd))))
         bad, fate = 0, rnd.randrange(5)
@@ -80,7 +80,7 @@ async def completions(dut):
     """
     bench = bench_of(dut)
     await bench.begin()
-    rnd, tags, count = bench.random, 4, 16
+    rnd, tags, count = bench.random, 4, max(some(16), 9)
     lost = {number for number in range(count) if number % 2}
     free, completed, waiting = list(range(tags)), [], []
 

@@ -2,7 +2,7 @@
 """gn_nic_lanes between plain AXI4-Streams with tid, tdest and tuser (plain_pins.v)."""
 import cocotb
 import model
-from bench import Bench, receive, same_tags, tagged
+from bench import Bench, receive, same_tags, some, tagged
 
 STREAMS = ("s_axis_host", "m_axis_wire", "s_axis_wire", "m_axis_host")
 
@@ -15,7 +15,7 @@ def bench_of(dut):
 async def there_and_back(dut):
     bench = bench_of(dut)
     await bench.begin(pauses=0.2)
-    await bench.there_and_back(24, same_tags)
+    await bench.there_and_back(some(24), same_tags)
 
 
 @cocotb.test()
@@ -32,7 +32,7 @@ async def bad_frames(dut):
     await bench.begin()
     for out, back, turn in ((bench.host_out, bench.wire_in, model.tx), (bench.wire_out, bench.host_in, model.rx)):
         kept = []
-        for number in range(15):
+        for number in range(some(15)):
             bad = int(number % 3 == 1)
             frame = tagged(bench.random, bench.frame(), number, bad)
             await out.send(frame)
@@ -40,5 +40,5 @@ async def bad_frames(dut):
                 kept.append((frame, turn(bytes(frame.tdata))))
         for frame, want in kept:
             same_tags(await receive(back), frame, want)
-        await bench.cycles(2000)
+        await bench.cycles(some(2000))
         assert back.empty()
