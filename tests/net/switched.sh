@@ -142,9 +142,11 @@ test_engine() {
     good "int32 over lockstep"
     expect "packets sent again" "$(result '.resent_packets | floor')" -gt 0
     expect "values added" "$(counter 7900 core.values)" -gt 500000
-    ranks_start -b 4 -e 256K -f 256 -n 2 -w 0 --timeout 60s --json --algorithm switch --switch "$switch" -p dense --input "$grads" --in-place
+    ranks_start -b 4 -e 256K -f 256 -n 2 -w 0 --timeout 60s --json --algorithm switch --switch "$switch" --switch-values 256 -p dense \
+        --input "$grads" --in-place
     good "dense over lockstep"
-    expect "bytes up, of 256 KiB" "$(result '.sent_bytes | floor')" -lt 125000
+    # of 256 packets, without those that were sent again: many, where the engine is slow
+    expect "bytes up, of 256 KiB" "$(result '.sent_bytes * 256 / (256 + .resent_packets) | floor')" -lt 125000
     ranks_start -b 4 -e 4 -n 1 -w 0 --timeout 5s --algorithm switch --switch "$switch" -p lattice
     ranks_wait
     grep -q 'adds int32 and dense alone (--engine lockstep)' "$testbed_dir"/rank*.err || fail "lattice is not refused: $(cat "$testbed_dir"/rank*.err)"
