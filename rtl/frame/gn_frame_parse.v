@@ -323,7 +323,7 @@ module gn_frame_parse (
     reg [4:0]   e_l4;
     reg [5:0]   e_payload;
     integer     k;
-    reg         e_six, e_tagged, e_fragment, e_extension, e_options, e_tcp, e_known, e_ip, e_whole, e_empty;
+    reg         e_six, e_tagged, e_fragment, e_extension, e_options, e_tcp, e_known, e_ip, e_fits, e_agrees, e_empty;
 
     always @(posedge clk) begin
         if (d_near && d_number[2:0] == d_payload[5:3]) e_first[31:0] <= d_words[{d_payload[2:0], 5'd0} +: 32];
@@ -351,10 +351,12 @@ module gn_frame_parse (
         e_tcp       <= d_tcp;
         e_known     <= d_tcp || d_udp;
         e_ip        <= d_header && !d_l4_bytes[17] && d_end <= d_length;
-        e_whole     <= d_l4_bytes >= d_l4_header && (d_tcp ? d_l4_words >= 5'd5 : {2'd0, d_udp_length} == d_l4_bytes);
+        e_fits      <= d_l4_bytes >= d_l4_header;
+        e_agrees    <= d_tcp ? d_l4_words >= 5'd5 : {2'd0, d_udp_length} == d_l4_bytes;
         e_empty     <= d_l4_bytes == d_l4_header;
     end
 
+    wire       e_whole = e_fits && e_agrees;  // two registers: a comparison is a level less
     wire [2:0] code = !e_ip ? 3'd1 : e_fragment ? 3'd2 : e_extension ? 3'd3 : !e_known ? 3'd4 : !e_whole ? 3'd1 :
                       e_options ? 3'd3 : e_empty ? 3'd5 : 3'd0;
 

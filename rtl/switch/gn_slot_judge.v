@@ -203,7 +203,7 @@ module gn_slot_judge #(
         a_shim_wrong <= shim_crc != shim_says || shim_version != SHIM_VERSION || shim_kind > 4'd3 || a_flags[HALVES] ||
                         {3'd0, shim_length} != {1'b0, a_values, 2'd0} + 19'd32;
         a_shim_over  <= a_compressed && (shim_head != 8'd32 || shim_bound != a_header[8*25 +: 8] || a_values == 16'd0 ||
-                                         a_flags[FLOAT] || a_length < 17'd32);
+                                         a_flags[FLOAT] || a_length[16:5] == 12'd0);
         a_fault  <= a_wrong || (a_shimmed && (a_shim_wrong || a_shim_over)) || !(a_words || a_halves || a_compressed);
 
         for (j = 0; j < JOBS; j = j + 1) a_hit[j] <= used_reg[j] && number_reg[j] == big16(a_header[8*2 +: 16]);

@@ -94,7 +94,10 @@ module gn_slot_reader #(
     reg  [RING_LOG2-1:0] write_reg = {RING_LOG2{1'b0}}, start_reg = {RING_LOG2{1'b0}};
     reg  [RING_LOG2:0]   left_reg  = {1'b1, {RING_LOG2{1'b0}}};
     reg  [BEATS_LOG2:0]  open_reg  = {BEATS_LOG2+1{1'b0}};  // beats of the open result
+    reg  [BEATS_LOG2:0]  had_reg, used_reg;                 // of the result that has ended
+    reg                  ended_reg = 1'b0;
     reg  [BEATS_LOG2:0]  back_reg  = {BEATS_LOG2+1{1'b0}};  // reserved for one, and not used
+    reg  [BEATS_LOG2:0]  freed_reg = {BEATS_LOG2+1{1'b0}};  // read for the last time
     reg  [BEATS_LOG2:0]  taken_reg = {BEATS_LOG2+1{1'b0}};  // reserved
     reg  [RING_LOG2:0]   change_reg = {RING_LOG2+1{1'b0}};
 
@@ -110,16 +113,23 @@ module gn_slot_reader #(
         write_reg <= write_next;
         if (s_end) start_reg <= write_next;
         open_reg  <= s_end ? {BEATS_LOG2+1{1'b0}} : open;
-        back_reg  <= !s_end ? {BEATS_LOG2+1{1'b0}} : forget ? reserved : reserved - open;
+        // What is left over or freed comes late in its cycle, and is counted in the next ones.
+        ended_reg <= s_end;
+        had_reg   <= reserved;
+        used_reg  <= forget ? {BEATS_LOG2+1{1'b0}} : open;
+        back_reg  <= ended_reg ? had_reg - used_reg : {BEATS_LOG2+1{1'b0}};
+        freed_reg <= freed;
         // seen three cycles later: nobody reserves sooner again than after four
         taken_reg  <= reserve ? reserve_beats : {BEATS_LOG2+1{1'b0}};
-        change_reg <= {2'd0, freed} + {2'd0, back_reg} - {2'd0, taken_reg};
+        change_reg <= {2'd0, freed_reg} + {2'd0, back_reg} - {2'd0, taken_reg};
         left_reg   <= left_reg + change_reg;
         if (rst) begin
             write_reg <= {RING_LOG2{1'b0}};
             start_reg <= {RING_LOG2{1'b0}};
             open_reg  <= {BEATS_LOG2+1{1'b0}};
+            ended_reg <= 1'b0;
             back_reg  <= {BEATS_LOG2+1{1'b0}};
+            freed_reg <= {BEATS_LOG2+1{1'b0}};
             taken_reg <= {BEATS_LOG2+1{1'b0}};
             change_reg <= {RING_LOG2+1{1'b0}};
             left_reg  <= {1'b1, {RING_LOG2{1'b0}}};
