@@ -23,7 +23,7 @@ build=build/coverage
 jobs=$(nproc)
 
 mkdir -p "$build"
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRADNIC_RTL=ON -DGRADNIC_BENCH=OFF -DGRADNIC_RTL_COVERAGE="$kind" >"$build/configure.log" 2>&1 ||
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRADNIC_RTL=ON -DGRADNIC_RTL_LONG=ON -DGRADNIC_BENCH=OFF -DGRADNIC_RTL_COVERAGE="$kind" >"$build/configure.log" 2>&1 ||
     { tail -n 20 "$build/configure.log"; exit 1; }
 mapfile -t benches < <(ls "$build/tests/rtl/benches")
 cmake --build "$build" -j "$jobs" --target "${benches[@]/#/rtl_}" >"$build/build.log" 2>&1 || { tail -n 40 "$build/build.log"; exit 1; }
