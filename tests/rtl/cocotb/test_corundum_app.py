@@ -80,7 +80,7 @@ async def completions(dut):
     """
     bench = bench_of(dut)
     await bench.begin()
-    rnd, tags, count = bench.random, 4, max(some(16), 9)
+    rnd, tags, count = bench.random, 4, max(some(16), 11)
     lost = {number for number in range(count) if number % 2}
     free, completed, waiting = list(range(tags)), [], []
 
