@@ -64,10 +64,15 @@ static gn_status take(gn_secret *secret, int fd, const char *path, gn_error *err
     return status;
 }
 
-static gn_status read_file(gn_secret *secret, const char *path, bool any_owner, gn_error *error)
+const char *gn_secret_file(const char *path)
 {
+    return path ? path : getenv(GN_SECRET_ENVIRONMENT);
+}
+
+static gn_status read_file(gn_secret *secret, const char *named, bool any_owner, gn_error *error)
+{
+    const char *path = gn_secret_file(named);
     *secret = (gn_secret){0};
-    if (!path) path = getenv(GN_SECRET_ENVIRONMENT);
     if (!path) return GN_OK;
     // Somebody wanted a secret. To go on without one would be worse than to stop.
     if (!*path)

@@ -24,6 +24,9 @@ typedef struct gn_secret {
     uint8_t key[GN_SECRET_KEY];
 } gn_secret;
 
+/// `path`, or with NULL the file that the environment names. @return NULL: there is none
+const char *gn_secret_file(const char *path);
+
 /// Reads the file `path`. With NULL it reads the file that the environment names
 /// (GN_SECRET_ENVIRONMENT). Without both there is no secret, and that is no failure. The file must
 /// belong to this account or to root, and nobody else may read or write it.

@@ -126,7 +126,7 @@ static gn_status meet(gathering *g, int *door, gn_error *error)
     gn_rendezvous named;
     gn_rendezvous_init(&named);
     g->own.job = named.job;
-    g->own.has_secret = g->config->secret_file || getenv(GN_SECRET_ENVIRONMENT);
+    g->own.has_secret = gn_secret_file(g->config->secret_file) != NULL;
     g->own.host = host_here();
     g->own.rank = g->config->rank;
     g->own.size = g->config->size;
