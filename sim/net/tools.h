@@ -3,11 +3,11 @@
 #pragma once
 
 extern "C" {
-#include "tools/files/tensor.h"
 #include "tools/kit/beside.h"
 #include "tools/kit/cli.h"
 #include "tools/kit/command.h"
 #include "tools/kit/json.h"
+#include "tools/kit/label.h"
 #include "tools/kit/output.h"
 #include "tools/kit/progress.h"
 #include "tools/kit/result_options.h"

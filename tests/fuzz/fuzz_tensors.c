@@ -44,7 +44,7 @@ static void read_each(const gn_tensor_list *list, const uint8_t *data, size_t si
         uint64_t count;
         char shape[64];
         gn_tensor_shape_text(&list->tensors[i], shape, sizeof shape);
-        check(strlen(gn_cell(list->tensors[i].name).s) < GN_TENSOR_LABEL);
+        check(strlen(gn_cell(list->tensors[i].name).s) < GN_LABEL);
         if (!list->tensors[i].name || strpbrk(list->tensors[i].name, "*?[\\")) continue;
         gn_values *one = open_bytes(data, size, format, list->tensors[i].name);
         check(one && gn_values_count(one) == list->tensors[i].count);

@@ -120,35 +120,6 @@ void gn_tensor_list_clear(gn_tensor_list *list)
     *list = (gn_tensor_list){0};
 }
 
-static gn_tensor_label escape(const char *name, char separator)
-{
-    gn_tensor_label label;
-    size_t n = 0;
-    for (const char *at = name ? name : ""; *at; at++) {
-        if (n + 8 > sizeof label.s) {
-            memcpy(label.s + n, "...", 3);
-            n += 3;
-            break;
-        }
-        if (*at >= ' ' && *at <= '~' && *at != separator)
-            label.s[n++] = *at;
-        else
-            n += (size_t)snprintf(label.s + n, sizeof label.s - n, "\\x%02x", (uint8_t)*at);
-    }
-    label.s[n] = 0;
-    return label;
-}
-
-gn_tensor_label gn_label(const char *name)
-{
-    return escape(name, 0);
-}
-
-gn_tensor_label gn_cell(const char *name)
-{
-    return escape(name && *name ? name : "-", '|');
-}
-
 void gn_tensor_shape_text(const gn_tensor *tensor, char *text, size_t room)
 {
     if (!tensor->shaped) {

@@ -10,12 +10,12 @@
 
 #include "dtype.h"
 #include "net/error.h"
+#include "tools/kit/label.h"
 
 enum {
     GN_TENSOR_DIMENSIONS = 64,  ///< NumPy 2's limit
     GN_TENSOR_NAME_MAX = 1024,  ///< bytes of a name
-    GN_TENSORS_MAX = 65536,     ///< of a file
-    GN_TENSOR_LABEL = 132       ///< bytes of a label
+    GN_TENSORS_MAX = 65536      ///< of a file
 };
 
 typedef struct gn_tensor {
@@ -54,16 +54,6 @@ gn_status gn_tensor_choose(gn_tensor_list *list, const char *pattern, gn_tensor_
                            gn_error *error);
 
 void gn_tensor_list_clear(gn_tensor_list *list);
-
-/// A name for people, within a message: bytes that are not printable ASCII are "\xHH", and long
-/// names are cut. Names come from files, and a terminal would obey some bytes.
-typedef struct gn_tensor_label {
-    char s[GN_TENSOR_LABEL];
-} gn_tensor_label;
-gn_tensor_label gn_label(const char *name);
-
-/// The same for a cell of a table: '|', which separates cells, is "\x7c". "-" for no name.
-gn_tensor_label gn_cell(const char *name);
 
 /// "784 x 500"; "scalar"; "?" where the shape is not known.
 void gn_tensor_shape_text(const gn_tensor *tensor, char *text, size_t room);

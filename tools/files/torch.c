@@ -54,7 +54,7 @@ static gn_status add_tensor(void *context, const gn_pickle_tensor *found, gn_err
 {
     const listing *l = context;
     gn_tensor tensor = *found->tensor;
-    const gn_tensor_label label = gn_label(tensor.name);
+    const gn_label_text label = gn_label(tensor.name);
     if (!tensor.is_float) return gn_tensor_add(l->list, &tensor, l->file, error);
     char member[GN_ZIP_NAME_MAX + 1];
     const int length = snprintf(member, sizeof member, "%.*s/data/%s", l->folder_length, l->folder, found->storage);

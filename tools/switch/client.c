@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "switch.h"
-#include "tools/files/tensor.h"
 #include "tools/kit/daemon_client.h"
+#include "tools/kit/label.h"
 #include "tools/kit/option_values.h"
 #include "tools/kit/parse.h"
 #include "tools/kit/table.h"
