@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,35 @@
 
 #include "net/socket.h"
 #include "net/whole_file.h"
+
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;  // of sodium_init()
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+static void hold_start(void)
+{
+    pthread_mutex_lock(&start_lock);
+}
+
+static void release_start(void)
+{
+    pthread_mutex_unlock(&start_lock);
+}
+
+static void prepare(void)
+{
+    (void)pthread_atfork(hold_start, release_start, release_start);
+}
+
+/// libsodium takes a lock of its own each time it is asked to start. A child of fork() would wait
+/// for it for ever, if another thread of its parent held it.
+static bool start_sodium(void)
+{
+    pthread_once(&prepared, prepare);
+    pthread_mutex_lock(&start_lock);
+    const bool works = sodium_init() >= 0;
+    pthread_mutex_unlock(&start_lock);
+    return works;
+}
 
 #define HOW_TO_MAKE "(umask 077; head -c 32 /dev/urandom | base64 > %s)"
 
@@ -78,7 +108,7 @@ static gn_status read_file(gn_secret *secret, const char *named, bool any_owner,
     if (!*path)
         return gn_fail(error, GN_INVALID, "the secret file has no name: is %s empty? Unset it to go without",
                        GN_SECRET_ENVIRONMENT);
-    if (sodium_init() < 0) return gn_fail(error, GN_IO, "libsodium cannot start: no random numbers");
+    if (!start_sodium()) return gn_fail(error, GN_IO, "libsodium cannot start: no random numbers");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return gn_fail(error, GN_IO, "secret file %.200s: %s", path, strerror(errno));
     gn_status status = check_file(fd, path, any_owner, error);

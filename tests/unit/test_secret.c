@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The secret file: which one is taken, and how others are refused.
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "net/secret.h"
@@ -161,8 +165,45 @@ START_TEST(codes_differ_by_label_and_content)
 }
 END_TEST
 
+static void *ask_on(void *argument)
+{
+    const volatile atomic_bool *over = argument;
+    gn_secret none;
+    gn_error why;
+    while (!atomic_load(over)) (void)gn_secret_read(&none, "/nowhere/secret", &why);
+    return NULL;
+}
+
+/// Threads of the parent may be about to start libsodium, whose lock the child has a copy of. (The
+/// sanitizers' own locks do not survive such a fork.)
+START_TEST(a_forked_child_has_its_secret)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    atomic_bool over = false;
+    pthread_t threads[3];
+    write_text("0123456789abcdef");
+    for (int i = 0; i < 3; i++) ck_assert(!pthread_create(&threads[i], NULL, ask_on, &over));
+    for (int i = 0; i < 1500; i++) {
+        const pid_t child = fork();
+        ck_assert(child >= 0);
+        if (!child) {
+            signal(SIGALRM, SIG_DFL);  // Check's own would end the whole test without a word
+            alarm(20);
+            _exit(gn_secret_read(&secret, path, &error) || !secret.set);
+        }
+        int status;
+        ck_assert(waitpid(child, &status, 0) == child);
+        ck_assert_msg(!status, "child %d ended with %d", i, status);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < 3; i++) ck_assert(!pthread_join(threads[i], NULL));
+#endif
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("secret", begin, end, the_content_makes_the_key, the_key_of_a_known_secret,
-                     others_must_not_have_it, what_is_no_secret, the_environment, codes_differ_by_label_and_content);
+                     others_must_not_have_it, what_is_no_secret, the_environment, codes_differ_by_label_and_content,
+                     a_forked_child_has_its_secret);
 }
