@@ -42,21 +42,22 @@ two_flows
 expect "flows evicted with --flows 1" "$(stat_of 1 .tx.engine.flows_evicted)" -gt 0
 expect "flows with --flows 1" "$(stat_of 1 .tx.engine.flows_now)" -le 1
 
-# A round trip takes at least the link's delay.
+# A round trip takes at least the link's delay, and without one the shortest takes less. The delay is
+# so long that a busy machine's own is not taken for it.
 round_trip() {
-    testbed_run 1 "$gradnic" bench nic "$(testbed_address 2)" --round-trip "$1" -n 20 --json >"$testbed_dir/trip" ||
+    testbed_run 1 "$gradnic" bench nic "$(testbed_address 2)" --round-trip "$1" -n 10 --json >"$testbed_dir/trip" ||
         fail "--round-trip $1"
 }
-again --delay 30ms
+again --delay 300ms
 round_trip 64
-jq -e '.median_us >= 30000 and .median_us < 1000000' "$testbed_dir/trip" >/dev/null ||
+jq -e '.min_us >= 300000 and .median_us >= .min_us and .median_us < 10000000' "$testbed_dir/trip" >/dev/null ||
     fail "round trips of 64 bytes: $(cat "$testbed_dir/trip")"
 again
 before=$(stat_of 1 .tx.host.bytes)
 round_trip 20000
-jq -e '.median_us > 0 and .median_us < 30000' "$testbed_dir/trip" >/dev/null ||
+jq -e '.min_us > 0 and .min_us < 300000' "$testbed_dir/trip" >/dev/null ||
     fail "round trips of 20000 bytes: $(cat "$testbed_dir/trip")"
-expect "bytes of 20 round trips of 20000 bytes" "$(stat_of 1 .tx.host.bytes)" -gt $((before + 400000))
+expect "bytes of 10 round trips of 20000 bytes" "$(stat_of 1 .tx.host.bytes)" -gt $((before + 200000))
 testbed_down
 
 begin 2 --steer mark --nic "--mark 77 --table 4242"
