@@ -43,7 +43,8 @@ static bool prepare(cutter *c, const gn_segment *segment, const gn_headers *h, s
     c->room = wire_mtu - h->payload;
     c->piece = segment->gso_size && segment->gso_size < c->length ? segment->gso_size : c->length;
     size_t largest = c->room - growth;
-    if (tcp && c->piece > largest && is_cut_allowed(h, segment->gso_size)) c->piece = largest;
+    // A cut that the host does not make lies between two values, where the segment begins with one.
+    if (tcp && c->piece > largest && is_cut_allowed(h, segment->gso_size)) c->piece = largest - largest % 4;
     if (c->piece > largest) return false;
     if (c->piece < c->length && !is_cut_allowed(h, segment->gso_size)) return false;
     return !c->piece || (c->length + c->piece - 1) / c->piece <= GN_BURST_PACKETS;
@@ -177,6 +178,15 @@ static bool is_eligible(const gn_tx *tx, gn_parse parse, const gn_headers *h)
            gn_tx_match(tx, h);
 }
 
+// Whether the host cuts this segment between values. Where it does not, it may send again what ends
+// within a value, and that part is exact. The receiver puts both together, so the same value must
+// not have come rounded: packets have to end where the host's do.
+static bool ends_with_values(const cutter *c, const gn_segment *s, int head)
+{
+    if (!s->gso_size || s->gso_size >= c->length) return true;
+    return !head && s->gso_size % 4 == 0;
+}
+
 static gn_status cut_segment(gn_tx *tx, const gn_segment *s, gn_cut cut, size_t wire_mtu, gn_burst *burst)
 {
     gn_headers h;
@@ -191,7 +201,8 @@ static gn_status cut_segment(gn_tx *tx, const gn_segment *s, gn_cut cut, size_t 
     c.burst = burst;
     if (!prepare(&c, s, &h, eligible ? GN_SHIM_BYTES : 0, wire_mtu)) return GN_INVALID;
     if (!eligible) return cut_untouched(&c);
-    bool fill = cut == GN_CUT_FILL && h.protocol == GN_PROTOCOL_TCP && plan.head != GN_HEAD_STORED;
+    bool fill = cut == GN_CUT_FILL && h.protocol == GN_PROTOCOL_TCP && plan.head != GN_HEAD_STORED &&
+                ends_with_values(&c, s, plan.head);
     return fill ? cut_to_fill(&c, &plan) : cut_to_mtu(&c, &plan);
 }
 

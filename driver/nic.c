@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "driver/host_mtu.h"
 #include "driver/metrics.h"
 #include "driver/netlink.h"
 #include "driver/nic_state.h"
@@ -106,7 +107,7 @@ static gn_status open_device(gn_nic *nic, gn_error *error)
         .no_offload = config->no_offload,
         .addresses = config->addresses,
         .address_count = config->address_count,
-        .mtu = nic->packet_mtu - GN_SHIM_BYTES,
+        .mtu = gn_host_mtu(nic->packet_mtu),
         .queue_length = config->queue_length,
         .gso_max_segments = segments_per_call(nic),
     };

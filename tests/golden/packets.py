@@ -230,10 +230,12 @@ def head_of(packet, first_head, done):
 def pieces(packet, payload, kind, k, head, cut, gso, mtu):
     """(payload bytes taken, bytes on the wire) for each packet."""
     room, done = mtu - packet.header_bytes() - 8, 0
+    if not packet.udp and gso < len(payload) and (head or gso % 4):  # the host cuts within values
+        cut = "mtu"
     while done < len(payload):
         rest, h = payload[done:], head_of(packet, head, done)
         if cut == "mtu" or packet.udp:  # a datagram stays one
-            taken = rest[:min(gso, room)]
+            taken = rest[:gso if gso <= room else room // 4 * 4]
             yield taken, transform(kind, k, h, taken), h
         elif len(rest) <= room:
             taken = rest
@@ -419,6 +421,8 @@ def segment_cases():
         yield case(f"paper, cut {cut}", Packet(), mixed, cut, 240, 300, kind=PAPER, k=8)
         yield case(f"dense, cut {cut}", wrap, mixed, cut, 240, 300, kind=DENSE)
         yield case(f"dense off phase, cut {cut}", Packet(seq=0x80000002), mixed[1:], cut, 239, 300, kind=DENSE, head=3)
+        yield case(f"dense, odd pieces, cut {cut}", Packet(), mixed, cut, 242, 300, kind=DENSE)
+        yield case(f"dense, a smaller MTU, cut {cut}", Packet(), mixed, cut, 600, 301, kind=DENSE)
         yield case(f"dense, zeros, cut {cut}", Packet(), bytes(4 * 300) + SMALL + bytes(4 * 700), cut, 900, 1000, kind=DENSE)
 
 

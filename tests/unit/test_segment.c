@@ -165,6 +165,31 @@ START_TEST(off_phase)
 }
 END_TEST
 
+// Where the host cuts within a value, it may send again what ends there, and the receiver puts that
+// together with what it has. So no packet may have that value whole.
+START_TEST(no_packet_has_a_value_whole_that_the_host_may_cut)
+{
+    for (unsigned phase = 0; phase < 4; phase++) {
+        for (unsigned gso = 1398; gso < 1402; gso++) {
+            packet p = {.seq = 1, .partial = true};
+            open_flow(p);
+            p.seq += phase;
+            ck_assert_int_eq(cut(p, (uint8_t *)values + phase, 60000, gso, GN_CUT_FILL, 1500), GN_OK);
+            if (!phase && gso == 1400) ck_assert_uint_lt(burst.count, 20);
+            for (unsigned i = 0, from = phase; i < burst.count; i++) {
+                size_t length, got;
+                const uint8_t *one = packet_at(i, &length);
+                ck_assert_int_eq(gn_rx_packet(rx, one, length, back, ROOM, &got), GN_VERDICT_WRITE);
+                const unsigned to = from + (unsigned)got - 40;
+                for (unsigned at = phase; at < phase + 60000; at += gso)
+                    ck_assert(at % 4 == 0 || at < (from + 3) / 4 * 4 || at > to / 4 * 4);
+                from = to;
+            }
+        }
+    }
+}
+END_TEST
+
 START_TEST(tcp_is_cut_to_what_fits_whatever_the_host_says)
 {
     for (int marked = 0; marked < 2; marked++) {
@@ -217,8 +242,8 @@ END_TEST
 #define WITH_EITHER                                                                                                    \
     both_cuts_of_gradients, fill_leaves_no_room_for_another_group, fill_without_gain_is_no_worse_than_mtu,             \
         what_fits_stored_stays_one_packet, zeros_fill_one_packet, the_largest_segment_of_zeros,                        \
-        datagrams_stay_datagrams, flags_and_flows, off_phase, tcp_is_cut_to_what_fits_whatever_the_host_says,          \
-        random_segments
+        datagrams_stay_datagrams, no_packet_has_a_value_whole_that_the_host_may_cut, flags_and_flows, off_phase,       \
+        tcp_is_cut_to_what_fits_whatever_the_host_says, random_segments
 
 int main(void)
 {

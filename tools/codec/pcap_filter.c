@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/host_mtu.h"
+
 enum { FRAME_MAX = 262144 };  // libpcap's largest packet
 
 /// One captured frame on its way through.
@@ -47,7 +49,7 @@ static void transmit_frame(gn_pcap_filter *f, const frame *in)
     gn_headers h;
     gn_segment segment = {.packet = packet, .length = length};
     bool parsed = gn_packet_parse(packet, length, &h) == GN_PARSE_OK;
-    size_t host_mtu = f->wire_mtu - GN_SHIM_BYTES;
+    size_t host_mtu = gn_host_mtu((unsigned)f->wire_mtu);
     bool large = parsed && h.end > host_mtu;
     if (parsed) segment.partial_checksum = is_partial(packet, &h);
     if (large && h.protocol == GN_PROTOCOL_TCP && host_mtu > h.payload)
