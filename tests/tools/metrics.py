@@ -137,13 +137,24 @@ def connect(host, port):
     return socket.create_connection((host, int(port)), timeout=10)
 
 
-def scrape(host, port):
-    start = time.monotonic()
+def ask(host, port):
+    got = b""
     with connect(host, port) as s:
-        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
-        got = b""
-        while piece := s.recv(65536):
-            got += piece
+        try:
+            s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            while piece := s.recv(65536):
+                got += piece
+        except ConnectionError:
+            pass
+    return got
+
+
+def scrape(host, port, patience=0):
+    """Seconds until it has an answer. Who does not ask at once may be sent away for others: on a
+    busy machine that happens, so it asks again while there is patience."""
+    start = time.monotonic()
+    while not (got := ask(host, port)) and time.monotonic() - start < patience:
+        pass
     if not got.startswith(b"HTTP/1.1 200 ") or b"gradnic" not in got:
         fail(f"no answer: {got[:80]}")
     return time.monotonic() - start
@@ -206,7 +217,7 @@ def overrun(host, port):
 def crowd(host, port):
     overrun(host, port)
     idle = idlers(host, port, 1000)
-    took = max(scrape(host, port) for _ in range(3))
+    took = max(scrape(host, port, patience=4) for _ in range(3))
     if took > 4:
         fail(f"a scrape beside a thousand connections took {took:.1f} s")
     print(f"a scrape took {took:.3f} s")
