@@ -42,8 +42,8 @@ two_flows
 expect "flows evicted with --flows 1" "$(stat_of 1 .tx.engine.flows_evicted)" -gt 0
 expect "flows with --flows 1" "$(stat_of 1 .tx.engine.flows_now)" -le 1
 
-# A round trip takes at least the link's delay, and without one the shortest takes less. The delay is
-# so long that a busy machine's own is not taken for it.
+# A round trip takes at least the link's delay, and without one the shortest takes less. The delay
+# is so long that a busy machine's own is not taken for it.
 round_trip() {
     testbed_run 1 "$gradnic" bench nic "$(testbed_address 2)" --round-trip "$1" -n 10 --json >"$testbed_dir/trip" ||
         fail "--round-trip $1"
