@@ -37,6 +37,17 @@ lost=$(comm -23 "$testbed_dir/sent" "$testbed_dir/received.sorted" | wc -l)
 cmp -s "$testbed_dir/model" "$testbed_dir/host" || fail "the model's packets and the host's differ"
 cmp -s "$testbed_dir/received" "$testbed_dir/host" && fail "nothing was compressed"
 
+# With the time in its name, a NIC that was killed starts again with the same options, and all is kept.
+mkdir "$testbed_dir/times"
+for run in 1 2; do
+    testbed_nic_start 2 "--pcap-host $testbed_dir/times/host-%F-%H%M%S.pcap" || fail "NIC with the time in a capture's name, run $run"
+    kill -KILL "$(testbed_nic_pid 2)"
+    testbed_nic_stop 2
+    sleep 1.1 # another second, another name
+done
+ls "$testbed_dir/times" >"$testbed_dir/names"
+expect "captures of two runs" "$(grep -cE "^host-$(date -u +%Y)-[0-1][0-9]-[0-3][0-9]-[0-2][0-9][0-5][0-9][0-6][0-9]\.pcap$" "$testbed_dir/names")" -eq 2
+
 # With -f, a NIC that does not start has emptied no capture.
 echo "a week of packets" >"$testbed_dir/old.pcap"
 ln -s elsewhere "$testbed_dir/link.pcap"

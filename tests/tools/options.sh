@@ -108,3 +108,11 @@ expect 1 "there.pcap: exists already; --force overwrites it" \
     "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-wire there.pcap
 expect 1 "there.pcap: exists already; --force overwrites it" \
     "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host there.pcap
+: >%there.pcap
+expect 1 "%there.pcap: exists already" "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host %%there.pcap
+for name in host-%c.pcap host-%; do
+    expect 2 "--pcap-host: a time in the name of a capture is %Y %m %d %H %M %S %j %F or %s, and %% is one %" \
+        "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host "$name"
+done
+expect 2 "--pcap-wire: the name of a capture has over 4095 bytes" \
+    "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-wire "$(printf '%%F%.0s' {1..450})"

@@ -19,6 +19,7 @@
 #include "tools/kit/result_options.h"
 #include "tools/kit/service_options.h"
 #include "tools/kit/units.h"
+#include "tools/nic/capture_name.h"
 
 enum { PEERS_FILES_MAX = 16 };
 
@@ -97,7 +98,7 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0, "Around it:", 5},
     {"control", 'c', "PATH", 0, "control socket; none: no socket (default /run/gradnic/DEVICE.sock)", 5},
     GN_SERVICE_OPTIONS(5),
-    {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture the host's packets", 5},
+    {"pcap-host", KEY_PCAP_HOST, "FILE", 0, "capture the host's packets; %F-%H%M%S in the name is the time", 5},
     {"pcap-wire", KEY_PCAP_WIRE, "FILE", 0, "capture the wire's packets", 5},
     GN_FORCE_OPTION(5),
     {0, 0, 0, 0, "Configuration and log:", 6},
@@ -129,6 +130,7 @@ typedef struct parsing {
     bool cut_given;
     const char *peers_files[PEERS_FILES_MAX];
     size_t peers_file_count;
+    time_t start;  ///< in the names of captures
 } parsing;
 
 gn_status gn_nic_rate_parse(const char *text, uint64_t *rate, gn_error *error)
@@ -346,11 +348,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         p->options->no_control = !p->options->control;
         return 0;
     case KEY_PCAP_HOST:
-        config->pcap_host = arg;
+    case KEY_PCAP_WIRE: {
+        gn_error error;
+        char *name = p->options->captures[key == KEY_PCAP_WIRE];
+        gn_option_check(state, key, gn_capture_name(arg, p->start, name, sizeof p->options->captures[0], &error),
+                        &error);
+        *(key == KEY_PCAP_WIRE ? &config->pcap_wire : &config->pcap_host) = name;
         return 0;
-    case KEY_PCAP_WIRE:
-        config->pcap_wire = arg;
-        return 0;
+    }
     case 'f':
         p->options->force = true;
         return 0;
@@ -382,7 +387,7 @@ static void begin(parsing *p, gn_nic_options *out)
                                        .fault.seed = 1,
                                        .peers = gn_peers_new()},
                             .log = gn_log_options_default()};
-    *p = (parsing){.options = out, .defaults = gn_rule_default()};
+    *p = (parsing){.options = out, .defaults = gn_rule_default(), .start = time(NULL)};
 }
 
 void gn_nic_options_parse(gn_nic_options *out, gn_settings *settings, int argc, char **argv)

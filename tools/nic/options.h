@@ -18,11 +18,12 @@ typedef struct gn_nic_options {
     bool no_control;         ///< there is to be none
     char control_path[108];  ///< the device's default
     bool force;              ///< captures replace files
+    char captures[2][4096];  ///< names with their times: host, wire
     gn_log_settings log;
 } gn_nic_options;
 
 /// Reads the command line and its file; ends the program on wrong usage. `options->config.peers` is
-/// to be handed to gn_nic_open().
+/// to be handed to gn_nic_open(). The configuration points into `options`, which stay where they are.
 void gn_nic_options_parse(gn_nic_options *options, gn_settings *settings, int argc, char **argv);
 
 /// Reads them again (gn_settings_reread()). Only what a reload changes is good for more than to be
