@@ -37,7 +37,8 @@ lost=$(comm -23 "$testbed_dir/sent" "$testbed_dir/received.sorted" | wc -l)
 cmp -s "$testbed_dir/model" "$testbed_dir/host" || fail "the model's packets and the host's differ"
 cmp -s "$testbed_dir/received" "$testbed_dir/host" && fail "nothing was compressed"
 
-# With the time in its name, a NIC that was killed starts again with the same options, and all is kept.
+# With the time in its name, a NIC that was killed starts again with the same options, and all is
+# kept.
 mkdir "$testbed_dir/times"
 for run in 1 2; do
     testbed_nic_start 2 "--pcap-host $testbed_dir/times/host-%F-%H%M%S.pcap" || fail "NIC with the time in a capture's name, run $run"

@@ -23,7 +23,8 @@ typedef struct gn_nic_options {
 } gn_nic_options;
 
 /// Reads the command line and its file; ends the program on wrong usage. `options->config.peers` is
-/// to be handed to gn_nic_open(). The configuration points into `options`, which stay where they are.
+/// to be handed to gn_nic_open(). The configuration points into `options`, which stay where they
+/// are.
 void gn_nic_options_parse(gn_nic_options *options, gn_settings *settings, int argc, char **argv);
 
 /// Reads them again (gn_settings_reread()). Only what a reload changes is good for more than to be
