@@ -25,6 +25,9 @@ typedef struct entry {
     flow_key key;  // version 0: no flow
     gn_looks verdict;
     uint64_t seen;  // gn_now() of its last segment
+    uint32_t top;   // TCP: the sequence number behind all that was sent
+    bool begun;     // there is such a number
+    bool within;    // TCP: the host has cut within a value
     gn_evidence evidence;
 } entry;
 
@@ -188,15 +191,31 @@ static bool judge(gn_guard *guard, gn_datapath *datapath, entry *flow, const vie
     return !w.all || !gn_words_travel_exactly(w.at, w.count);
 }
 
+// Whether a TCP segment is sent again, of a flow that is cut within values. The host may cut it at
+// other places now, and has sent parts of values exactly. The receiver may have them, so no such
+// value may come rounded.
+static bool comes_again(entry *flow, const view *v)
+{
+    const uint32_t bytes = (uint32_t)(v->h.end - v->h.payload), behind = v->h.seq + bytes,
+                   piece = v->segment->gso_size && v->segment->gso_size < bytes ? v->segment->gso_size : 0;
+    if (v->h.protocol != GN_PROTOCOL_TCP) return false;
+    const bool again = flow->begun && (int32_t)(v->h.seq - flow->top) < 0;
+    if (!flow->begun || (int32_t)(behind - flow->top) > 0) flow->top = behind;
+    flow->begun = true;
+    if (piece % 4 || (bytes % 4 && !(v->h.tcp_flags & GN_TCP_FIN))) flow->within = true;
+    return again && flow->within;
+}
+
 static bool leaves(gn_guard *guard, gn_datapath *datapath, const view *v, uint64_t now)
 {
     entry *flow = find_or_add(guard, &v->key, &v->h, now);
-    if (flow->verdict == GN_LOOKS_GRADIENT) return false;
+    const bool again = comes_again(flow, v);
+    if (flow->verdict == GN_LOOKS_GRADIENT && !again) return false;
     if (v->h.tcp_flags & (GN_TCP_FIN | GN_TCP_RST))
         (void)gn_datapath_head(datapath, v->segment->packet, v->segment->length);  // forgets the flow
-    else if (flow->verdict == GN_LOOKS_UNDECIDED && !judge(guard, datapath, flow, v, now))
+    else if (flow->verdict == GN_LOOKS_UNDECIDED && !judge(guard, datapath, flow, v, now) && !again)
         return false;
-    const bool other = flow->verdict == GN_LOOKS_OTHER;
+    const bool other = again || flow->verdict == GN_LOOKS_OTHER;
     *(other ? &guard->counters.left : &guard->counters.undecided) += 1;
     *(other ? &guard->counters.left_bytes : &guard->counters.undecided_bytes) += v->segment->length;
     return true;

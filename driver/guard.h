@@ -11,6 +11,9 @@
 /// | other | are left alone |
 /// | none yet | are left alone; those that every profile carries exactly go through the engine |
 ///
+/// Of a TCP flow whose host cuts it within values, what is sent again is left alone, too: the
+/// receiver may have parts of its values already, and those are exact.
+///
 /// Datagrams under a rule with a head are not looked at. Such a rule describes one program's
 /// packets.
 ///
@@ -29,7 +32,7 @@ enum {
 
 typedef struct gn_guard_counters {
     uint64_t gradient_flows, other_flows;  ///< verdicts
-    uint64_t left, left_bytes;             ///< segments of flows that were judged other
+    uint64_t left, left_bytes;             ///< segments of flows judged other, and those sent again
     uint64_t undecided, undecided_bytes;   ///< segments left alone before there was a verdict
     uint64_t shielded;                     ///< packets left alone that went stored (untouched.h)
     uint64_t evicted;                      ///< flows forgotten to make room

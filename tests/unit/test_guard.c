@@ -102,6 +102,49 @@ START_TEST(phase)
 }
 END_TEST
 
+// A host that cuts within values may cut elsewhere when it sends again. Then exact and rounded
+// parts of one value would meet.
+START_TEST(sent_again)
+{
+    static const struct {
+        uint16_t gso;
+        uint32_t more;
+        bool within;
+    } ways[] = {{700, 4, false}, {701, 4, true}, {0, 7, true}};
+    const uint8_t *payload = (const uint8_t *)gradients;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        packet p = {.seq = 0xffffff00};
+        open_flow(p);
+        const uint64_t left = gn_guard_count(guard)->left, flows = gn_datapath_tx_counters(datapath)->flows_now;
+        ck_assert(!leaves(p, payload, 1400, ways[i].gso));
+        p.seq += 1400;
+        ck_assert(!leaves(p, payload + 1400, ways[i].more, 0));
+        p.seq -= 400;
+        ck_assert(leaves(p, payload + 1000, 400, 0) == ways[i].within);
+        ck_assert_uint_eq(gn_guard_count(guard)->left - left, ways[i].within);
+        p.seq += 400 + ways[i].more;
+        ck_assert(!leaves(p, payload + 1400 + ways[i].more, 20, 0));  // this is new
+        p.flags = ACK | FIN;
+        ck_assert(leaves(p, payload + 1400 + ways[i].more, 20, 0) == ways[i].within);
+        ck_assert_uint_eq(gn_datapath_tx_counters(datapath)->flows_now, flows - ways[i].within);
+    }
+}
+END_TEST
+
+// The odd end of a stream is no cut.
+START_TEST(odd_end_sent_again)
+{
+    packet p = {.seq = 5};
+    open_flow(p);
+    ck_assert(!leaves(p, gradients, 1400, 0));
+    p.seq += 1400, p.flags = ACK | FIN;
+    ck_assert(!leaves(p, gradients, 3, 0));
+    ck_assert(!leaves(p, gradients, 3, 0));
+    p.seq -= 1400, p.flags = ACK;
+    ck_assert(!leaves(p, gradients, 1400, 0));
+}
+END_TEST
+
 // What is too short to judge is left alone, unless every profile carries it exactly.
 START_TEST(undecided)
 {
@@ -263,6 +306,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("guard", setup, teardown, tcp, phase, undecided, end, beginning_not_seen, udp, datagrams,
-                     not_the_guards, eviction, shielded);
+    return RUN_SUITE("guard", setup, teardown, tcp, phase, sent_again, odd_end_sent_again, undecided, end,
+                     beginning_not_seen, udp, datagrams, not_the_guards, eviction, shielded);
 }
