@@ -57,11 +57,13 @@ START_TEST(test_setup_says_what_is_wrong)
     ranks group;
     ranks_start(&group, SIZE, run_setup, &what);
     ranks_wait(&group, 30);
+    // Of two that are rank 1 the later one is sent away. On a busy machine that may be the right one.
+    const int odd = what == TWICE && group.reports[1].status == GN_MISMATCH ? 1 : VICTIM;
     for (int rank = 0; rank < SIZE; rank++) {
         const report *r = &group.reports[rank];
         ck_assert_int_eq(group.exits[rank], 0);
         if (rank == VICTIM && what == MISSING) continue;
-        if (rank == VICTIM && told[what]) {  // sent away at once; the others wait for the right one
+        if (rank == odd && told[what]) {  // sent away at once; the others wait for the right one
             ck_assert_msg(r->status == GN_MISMATCH && strstr(r->text, told[what]), "%s: %s",
                           gn_status_string(r->status), r->text);
             continue;
