@@ -20,6 +20,10 @@ for name in gradnic-nic@.service gradnic-switch.service; do
     grep -q '^StartLimitIntervalSec=0$' "$units/$name" || fail "$name is not started again for ever"
 done
 
+# What ends a NIC of engine lockstep leaves a capture, which has to outlive the private /tmp.
+state=$(sed -n 's/^StateDirectory=//p' "$units/gradnic-nic@.service")
+grep -qx "Environment=TMPDIR=/var/lib/$state" "$units/gradnic-nic@.service" || fail "a capture of lockstep is lost"
+
 # An example is good as it is. Each of its further lines names an option of the program.
 for kind in nic switch; do
     "$GRADNIC" "$kind" --config "$examples/$kind.conf" --check-config >said 2>&1 || fail "$kind.conf: $(cat said)"
