@@ -2,6 +2,7 @@
 #include "net/socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -67,6 +68,14 @@ int gn_socket_connected(int fd)
     int result = 0;
     socklen_t length = sizeof result;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &result, &length) ? errno : result;
+}
+
+int gn_apart(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO) return fd;
+    const int apart = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    gn_close(&fd);
+    return apart;
 }
 
 void gn_close(int *fd)

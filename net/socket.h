@@ -30,6 +30,11 @@ int gn_poll(struct pollfd *set, nfds_t count, int ms);
 /// Outcome of a connection attempt that poll() has reported. @return 0 or an errno
 int gn_socket_connected(int fd);
 
+/// Gives a descriptor a number that is not of the standard streams. In a program that has closed
+/// these, the number is free, and what anybody prints would go into the descriptor.
+/// @return the descriptor, or -1 with errno; then `fd` is closed
+int gn_apart(int fd);
+
 /// Closes it if it is open, and sets it to -1. Keeps errno.
 void gn_close(int *fd);
 

@@ -15,7 +15,7 @@ static void send_at_once(int fd)
 
 static int tcp_socket(int family, bool both, uint8_t tos)
 {
-    const int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), only = !both;
+    const int fd = gn_apart(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)), only = !both;
     if (fd < 0) return -1;
     send_at_once(fd);
     if (family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
@@ -56,7 +56,7 @@ int gn_tcp_accept(int listener, gn_endpoint *from)
 {
     struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
-    const int fd = accept4(listener, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int fd = gn_apart(accept4(listener, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd < 0) return -1;
     send_at_once(fd);
     *from = gn_endpoint_from_sockaddr(&address);

@@ -19,7 +19,8 @@ static void set_buffer(int fd, int forced, int plain, size_t bytes)
 int gn_udp_open(int family, const gn_udp_options *options)
 {
     const bool six = family == AF_INET6;
-    const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | (options->nonblocking ? SOCK_NONBLOCK : 0), 0);
+    const int type = SOCK_DGRAM | SOCK_CLOEXEC | (options->nonblocking ? SOCK_NONBLOCK : 0);
+    const int fd = gn_apart(socket(family, type, 0));
     if (fd < 0) return -1;
     // Every option is of use and none is needed, so the kernel may refuse it.
     if (six) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);

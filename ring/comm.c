@@ -102,7 +102,7 @@ static gn_comm *new_comm(const gn_comm_config *config)
     comm->turn[1].sequence = 1;
     pthread_mutex_init(&comm->lock, NULL);
     pthread_mutex_init(&comm->stats_lock, NULL);
-    comm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    comm->wake = gn_apart(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (keep_text(config->interface, &comm->interface) && keep_text(config->secret_file, &comm->secret_file) &&
         keep_text(config->groups, &comm->grouping) && keep_text(config->switch_address, &comm->switch_address))
         return comm;

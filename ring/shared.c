@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmodel/little_endian.h"
+#include "net/socket.h"
 
 enum { LINE = 64, PAGE = 4096, ROOM_MIN = 16 << 10, ROOM_MAX = 1 << 20, ALL_ROOM = 4 << 20, TOKEN = 16 };
 
@@ -141,7 +142,7 @@ gn_shared *gn_shared_make(size_t room, uint8_t offer[GN_SHARED_OFFER])
 {
     gn_shared_offer_none(offer);
     if (!may_be_as_large(memory_of(room))) return NULL;
-    const int fd = memfd_create("gradnic", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int fd = gn_apart(memfd_create("gradnic", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (fd < 0) return NULL;
     // All pages now: where memory is limited, the ranks go on over TCP, and do not die later.
     if (posix_fallocate(fd, 0, (off_t)memory_of(room)) || fcntl(fd, F_ADD_SEALS, seals)) {
@@ -179,7 +180,7 @@ gn_shared *gn_shared_take(const uint8_t offer[GN_SHARED_OFFER])
     snprintf(path, sizeof path, "/proc/%u/fd/%u", pid, gn_load32(offer + AT_FD));
     // Looked at before it is opened: to open a device or a FIFO may do something.
     if (stat(path, &about) || !S_ISREG(about.st_mode) || about.st_size != (off_t)memory_of(room)) return NULL;
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int fd = gn_apart(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (fd < 0) return NULL;
     if (!is_ours(fd, room)) {
         close(fd);

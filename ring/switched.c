@@ -216,8 +216,8 @@ gn_status gn_switched_join(gn_comm *comm, gn_bootstrap *boot, gn_error *error)
     if (!s) return gn_fail_memory(error);
     comm->switched = s;
     for (int i = 0; i < GN_ADMISSION_STREAMS_MAX; i++) s->channel[i].fd = -1;
-    s->halt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->halt = gn_apart(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    s->news = gn_apart(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     s->channels = comm->config.switch_channels;
     s->pace.born = gn_now();
     s->packet_values = comm->table.switch_values;

@@ -53,8 +53,8 @@ static gn_status open_file(gn_meeting_file *file, gn_error *error)
 {
     enum { COMMON = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK };
     for (int tries = 0; tries < 10; tries++) {  // it may come and go in between
-        file->fd = open(file->path, COMMON);
-        if (file->fd < 0 && errno == ENOENT) file->fd = open(file->path, COMMON | O_CREAT | O_EXCL, 0600);
+        file->fd = gn_apart(open(file->path, COMMON));
+        if (file->fd < 0 && errno == ENOENT) file->fd = gn_apart(open(file->path, COMMON | O_CREAT | O_EXCL, 0600));
         if (file->fd >= 0 || errno != EEXIST) break;
     }
     if (file->fd >= 0) return GN_OK;

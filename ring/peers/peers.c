@@ -31,7 +31,7 @@ gn_status gn_peers_open(gn_comm *comm, struct gn_bootstrap *boot, gn_error *erro
     comm->peers = peers;
     pthread_mutex_init(&peers->lock, NULL);
     peers->listener = -1;
-    peers->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    peers->bell = gn_apart(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (peers->bell < 0) return gn_fail(error, GN_IO, "rank %d: eventfd: %s", comm->rank, strerror(errno));
     if (!boot) return GN_OK;
     peers->listener = boot->oob_listener;

@@ -232,6 +232,38 @@ START_TEST(test_default_tos_follows_offload)
 }
 END_TEST
 
+/// What this program prints goes where it wants: here into nothing, and never to another rank.
+static void run_closed_streams(int rank, const ranks *group, void *argument)
+{
+    enum { COUNT = 50000 };
+    static float values[COUNT];
+    const int how = *(int *)argument;
+    for (int fd = 0; fd <= 2; fd++) close(fd);
+    gn_comm_config config = rank_config(rank, group);
+    config.algorithm = how & 1 ? GN_DIRECT : GN_RING;
+    config.no_shared_memory = how & 2;
+    gn_comm *comm = rank_init(rank, group, &config), *all;
+    if (!comm || gn_comm_split(comm, 0, 0, &all)) _exit(8);
+    for (int i = 0; i < COUNT; i++) values[i] = (float)(rank + 1);
+    gn_request *request;
+    const gn_bucket bucket = {values, values, COUNT, GN_SUM, NULL, 0, 0, 0};
+    if (gn_iallreduce(all, &bucket, &request)) _exit(8);
+    for (int fd = 0; fd <= 2; fd++)
+        if (write(fd, "a line\n", 7) >= 0 || errno != EBADF) _exit(7);
+    if (gn_wait(request)) _exit(8);
+    for (int i = 0; i < COUNT; i++)
+        if (values[i] != (float)(group->size * (group->size + 1) / 2)) _exit(6);
+    gn_comm_free(all);
+    gn_comm_free(comm);
+}
+
+START_TEST(test_closed_streams_stay_closed)
+{
+    int how = _i;
+    ranks_run(3, run_closed_streams, &how, 30);
+}
+END_TEST
+
 START_TEST(test_wrong_configurations)
 {
     static const struct {
@@ -271,6 +303,7 @@ int main(void)
     tcase_add_test(setup, test_few_files_are_enough);
     tcase_add_test(setup, test_stale_file_is_not_followed);
     tcase_add_test(setup, test_stale_file_whose_port_is_open_again);
+    tcase_add_loop_test(setup, test_closed_streams_stay_closed, 0, 4);
     tcase_add_test(setup, test_wrong_configurations);
     tcase_add_loop_test(setup, test_default_tos_follows_offload, 0, 3);
     suite_add_tcase(suite, setup);
