@@ -101,8 +101,9 @@ def _of_torch(tensor: Any, what: str, fortran: bool) -> View:
         raise InvalidError(f"{what} has its sign in a note beside its values: give tensor.resolve_conj().resolve_neg()")
     if not tensor.is_contiguous():
         raise InvalidError(f"{what} is not contiguous: give tensor.contiguous()")
+    # `tensor.data = other` gives its memory away, though the tensor lives on.
     return View(tensor.data_ptr(), tensor.numel(), tensor.element_size(), str(tensor.dtype).split(".")[-1],
-                tuple(tensor.shape), tensor)
+                tuple(tensor.shape), tensor.untyped_storage())
 
 
 def _of_numpy(array: Any, what: str, writable: bool, fortran: bool) -> View:

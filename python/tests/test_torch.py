@@ -185,6 +185,22 @@ def groups(rank, size, rendezvous):
     dist.destroy_process_group()
 
 
+def memory_given_away(rank, size, rendezvous):
+    import gradnic
+
+    with gradnic.Communicator(rank=rank, size=size, rendezvous=rendezvous, interface="lo") as comm:
+        tensor = torch.full((4_000_000,), float(rank + 1))  # so large that free() gives it back to the system
+        request = comm.iallreduce(tensor)
+        tensor.data = torch.zeros(3)
+        others = torch.full((4_000_000,), 7.0)
+        request.wait()
+        return bool((others == 7).all()), tensor.tolist()
+
+
+def test_memory_of_a_tensor_stays_while_a_sum_runs():
+    assert run(2, memory_given_away) == [(True, [0, 0, 0])] * 2
+
+
 def test_groups_of_some_ranks():
     run(4, groups)
 
