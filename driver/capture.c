@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "host/warn.h"
+#include "net/strangers.h"
 
 enum {
     SNAPSHOT = 65575,       // the largest IPv6 packet
@@ -136,6 +137,8 @@ static int open_existing(const char *path, bool force, gn_error *error)
                 READER_MS / 1000);
     } else if (fd < 0 || lstat(path, &there) || fstat(fd, &opened)) {
         gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    } else if (gn_strangers_refuse(fd, path, error)) {
+        // a pipe or file that somebody has laid there, to read along
     } else if (!S_ISREG(opened.st_mode)) {
         return fd;
     } else if (!force) {

@@ -165,6 +165,27 @@ START_TEST(a_fifo_gets_packets_at_once)
 END_TEST
 
 // The reader may come later, but not at any time.
+// Anybody may have laid it into such a folder, to read the packets.
+START_TEST(what_strangers_have_laid_there)
+{
+    if (geteuid()) return;  // cannot make what belongs to another account
+    for (int fifo = 0; fifo < 2; fifo++) {
+        ck_assert(!chmod(folder, 01777));
+        ck_assert(!(fifo ? mkfifo(path, 0666) : mknod(path, S_IFREG | 0666, 0)) && !chown(path, 4711, 4711));
+        const int reader = open(path, O_RDONLY | O_NONBLOCK);
+        ck_assert_int_ge(reader, 0);
+        ck_assert_ptr_null(gn_capture_open(path, true, &error));
+        ck_assert_msg(strstr(error.text, "belongs to another account (4711)"), "%s", error.text);
+        ck_assert(!chmod(folder, 0755));  // nobody else can have laid it here
+        gn_capture *capture = gn_capture_open(path, true, &error);
+        ck_assert_msg(capture != NULL, "%s", error.text);
+        gn_capture_close(capture);
+        close(reader);
+        unlink(path);
+    }
+}
+END_TEST
+
 START_TEST(a_fifo_without_a_reader)
 {
     ck_assert(!mkfifo(path, 0600));
@@ -271,6 +292,7 @@ int main(void)
     tcase_add_test(all, force_overwrites);
     tcase_add_test(all, a_file_has_one_capture);
     tcase_add_test(all, a_fifo_gets_packets_at_once);
+    tcase_add_test(all, what_strangers_have_laid_there);
     tcase_add_test(all, a_fifo_without_a_reader);
     tcase_add_test(all, a_reader_that_stands_still);
     tcase_add_loop_test(all, a_full_disk_leaves_whole_packets, 0, 7);
