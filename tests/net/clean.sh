@@ -47,6 +47,7 @@ grep -q 'lies in an overlay prefix' "$testbed_dir/loop" || fail "loop: $(cat "$t
 # A NIC is no peer of its own, by whichever address. Its line in a table of all hosts does no harm.
 own=$(testbed_link_address 1) other=$(testbed_link_address 2)
 wrong 'is not the address of one host' -a 10.88.0.1/24 -P 10.88.0.2=0.0.0.0
+wrong 'needs its interface, as in \[fe80::1%eth0\]' -a 10.88.0.1/24 -P '10.88.0.2=[fe80::2]'
 wrong "peer $own:7777 is this NIC itself" -a 10.88.0.1/24 -P "10.88.0.2=$own"
 wrong "peer $own:7777 is this NIC itself" -l "$own" -a 10.88.0.1/24 -P "10.88.0.3=$other" -P "10.88.0.2=$own"
 wrong 'peer 127.0.0.1:9 is this NIC itself' -l 0.0.0.0:9 -a 10.88.0.1/24 -P 10.88.0.2=127.0.0.1:9
