@@ -232,6 +232,7 @@ static gn_status change_policy(uint16_t type, uint16_t flags, const gn_policy *p
         mnl_attr_put_u32(header, FRA_FWMASK, 0xffffffff);
     } else {
         mnl_attr_put_u8(header, ATTRIBUTE_FRA_DSCP, (uint8_t)(policy->tos >> 2));
+        mnl_attr_put_strz(header, FRA_IIFNAME, "lo");
     }
     return transact(header, NULL, NULL);
 }

@@ -49,7 +49,9 @@ gn_status gn_path_find(const gn_ip *ip, gn_path *path);
 /// The same, without the MTU that the kernel has learnt from ICMP in the last minutes.
 gn_status gn_path_find_unlearnt(const gn_ip *ip, gn_path *path);
 
-/// A policy-routing rule: packets with this ToS (FRA_DSCP) or this firewall mark -> table.
+/// A policy-routing rule: packets with this firewall mark, or those with this ToS (FRA_DSCP) that
+/// this host itself sends -> table. A peer would refuse what is forwarded: its source is another
+/// host's.
 typedef struct gn_policy {
     int version;  ///< 4 or 6
     unsigned table, priority;

@@ -35,6 +35,12 @@ for version in 4 6; do
     expect "values compressed (IPv$version)" "$(stat_of 1 .tx.rules[0].values)" -gt $((before + 100000))
     expect "policy rules and routes (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "1 1 "
 done
+# What the host forwards for others stays on the kernel's path: the peer would refuse its source.
+way=("$(testbed_link_address 2)/32" via "$(testbed_link_address 1)")
+testbed_run 1 sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.{all,wire0}.send_redirects=0
+testbed_run 0 ip route add "${way[@]}" || fail "a way through host 1"
+testbed_run 0 ping -c 2 -i 0.1 -W 1 -q -Q 0x28 "$(testbed_link_address 2)" >/dev/null || fail "what host 1 forwards"
+testbed_run 0 ip route del "${way[@]}"
 testbed_nic_stop 1
 expect "exit status" "$testbed_status" -eq 0
 for version in 4 6; do expect "what is left of rules and routes (IPv$version)" "$(steered 1 $version | tr '\n' ' ')" = "0 0 "; done
