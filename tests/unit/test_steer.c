@@ -71,6 +71,13 @@ static gn_policy policy_of(int version, unsigned tos)
     return (gn_policy){.version = version, .table = GN_STEER_TABLE, .priority = GN_STEER_PRIORITY, .tos = tos};
 }
 
+static gn_policy marked(int version)
+{
+    gn_policy policy = policy_of(version, 0);
+    policy.mark = GN_STEER_MARK_DEFAULT;
+    return policy;
+}
+
 /// Whether this kernel has policy rules by DSCP.
 static bool has_dscp(void)
 {
@@ -86,10 +93,10 @@ static bool has_dscp(void)
 /// Whether any policy rule leads to the table. It is gone then.
 static bool take_any(int version)
 {
-    const gn_policy any = policy_of(version, 0x28);
+    const gn_policy any = policy_of(version, 0x28), by_mark = marked(version);
     const bool was_old = kernel_is_old;
     kernel_is_old = true;  // so all attributes but the DSCP decide
-    const bool found = !gn_policy_remove(&any);
+    const bool found = !gn_policy_remove(&any) || !gn_policy_remove(&by_mark);
     kernel_is_old = was_old;
     return found;
 }
@@ -147,13 +154,6 @@ START_TEST(rules_of_others_stay)
     gn_steer_close(&first);
 }
 END_TEST
-
-static gn_policy marked(int version)
-{
-    gn_policy policy = policy_of(version, 0);
-    policy.mark = GN_STEER_MARK_DEFAULT;
-    return policy;
-}
 
 // A NIC was killed: its device went with its routes, and its rules stayed. The next one starts all
 // the same, and leaves none.
