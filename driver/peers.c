@@ -107,9 +107,6 @@ gn_status gn_peers_add(gn_peers *peers, const char *spec, gn_error *error)
         if (gn_endpoint_parse(equals + 1, &endpoint, error)) return error->status;
         if (gn_ip_is_any(&endpoint.ip) || gn_ip_is_multicast(&endpoint.ip))
             return gn_fail(error, GN_INVALID, "peer '%.80s': that is not the address of one host", spec);
-        if (gn_ip_is_link_local(&endpoint.ip) && !endpoint.scope)
-            return gn_fail(error, GN_INVALID,
-                           "peer '%.80s': an address of a link needs its interface, as in [fe80::1%%eth0]", spec);
     }
     gn_peer *peer = peer_for(peers, name, &endpoint);
     char *prefixes = strndup(spec, (size_t)(equals - spec));

@@ -40,6 +40,12 @@ gn_status gn_nic_check_peers(const gn_nic_config *config, gn_error *error)
     if (!listen.ip.version) listen.ip.version = 6;  // hears both
     for (size_t i = 0; i < gn_peers_count(config->peers) && !wrong; i++) {
         const gn_peer *peer = gn_peers_at(config->peers, i);
+        if (gn_ip_is_link_local(&peer->endpoint.ip) && !peer->endpoint.scope) {
+            wrong =
+                gn_fail(error, GN_INVALID, "peer %s: an address of a link needs its interface, as in [fe80::1%%eth0]",
+                        gn_endpoint_format(&peer->endpoint, text));
+            break;
+        }
         if (!peer->endpoint.ip.version || !gn_endpoint_leads_to(&peer->endpoint, &listen)) continue;
         if (!interfaces && getifaddrs(&interfaces))
             wrong = gn_fail(error, GN_IO, "the addresses of this host: %s", strerror(errno));
