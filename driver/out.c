@@ -7,6 +7,7 @@
 #include "driver/inner.h"
 #include "driver/nic_state.h"
 #include "driver/pmtu.h"
+#include "driver/untouched.h"
 
 static gn_segment as_segment(const struct virtio_net_hdr *virtio, const uint8_t *packet, size_t length)
 {
@@ -66,6 +67,19 @@ static void send_packets(gn_nic *nic, gn_peer *peer, size_t count)
     gn_rate_charge(&out->rate, out->wire.bytes - before, now);
 }
 
+// Whether the receiver looks for a shim where no engine makes one: the mark is a rule's, protocol
+// or port are not, or the engine is in bypass. Beside a switch packets have its workers' shims.
+static bool is_exposed(const gn_nic *nic, const gn_segment *segment)
+{
+    const gn_nic_config *c = &nic->config;
+    gn_headers h;
+    bool marked = false;
+    if ((c->bypass && c->no_restore) || gn_packet_parse(segment->packet, segment->length, &h) != GN_PARSE_OK)
+        return false;
+    for (size_t i = 0; i < c->rule_count; i++) marked |= !((c->rules[i].tos ^ h.tos) & GN_TOS_MASK);
+    return marked && (c->bypass || !gn_rule_match(c->rules, c->rule_count, &h));
+}
+
 // Makes the packets of a segment and lists them. @return GN_OK with their number
 static gn_status transmit(gn_nic *nic, const gn_segment *segment, uint64_t now, size_t *count)
 {
@@ -80,6 +94,9 @@ static gn_status transmit(gn_nic *nic, const gn_segment *segment, uint64_t now, 
         cut.header_bytes = 0;
         status = gn_datapath_transmit(nic->datapath, segment, out->cut, nic->packet_mtu, &out->burst);
     }
+    if (status == GN_OK && !left && is_exposed(nic, segment) &&
+        gn_untouched_begins_like_ours(segment, &out->burst, &cut))
+        status = gn_guard_cut(out->guard, segment, nic->packet_mtu, &out->burst, &cut);
     if (status == GN_OK) *count = cut.header_bytes ? gather(out, segment, &cut) : list(out);
     return status;
 }

@@ -82,11 +82,25 @@ static bool any_begins_like_ours(const gn_segment *segment, const gn_headers_cut
     return false;
 }
 
+bool gn_untouched_begins_like_ours(const gn_segment *segment, const gn_burst *burst, const gn_headers_cut *cut)
+{
+    gn_headers h;
+    if (cut->header_bytes) return any_begins_like_ours(segment, cut, burst->count);
+    for (unsigned i = 0; i < burst->count; i++) {
+        const uint8_t *packet = burst->data + burst->offset[i];
+        if (gn_packet_parse(packet, burst->offset[i + 1] - burst->offset[i], &h) == GN_PARSE_OK &&
+            begins_like_ours(packet + h.payload, (size_t)(h.end - h.payload)))
+            return true;
+    }
+    return false;
+}
+
 static bool shield(const uint8_t *packet, size_t length, uint8_t *out, size_t *bytes)
 {
     gn_headers h;
-    if (gn_packet_parse(packet, length, &h) != GN_PARSE_OK || h.end > GN_PACKET_MAX - GN_SHIM_BYTES ||
-        !begins_like_ours(packet + h.payload, (size_t)(h.end - h.payload)))
+    // A receiver passes packets with IPv4 options, whatever they hold.
+    if (gn_packet_parse(packet, length, &h) != GN_PARSE_OK || gn_packet_has_options(&h) ||
+        h.end > GN_PACKET_MAX - GN_SHIM_BYTES || !begins_like_ours(packet + h.payload, (size_t)(h.end - h.payload)))
         return false;
     *bytes = gn_untouched_shield(packet, &h, out);
     return true;

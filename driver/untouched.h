@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_DRIVER_UNTOUCHED_H
 #define GRADNIC_DRIVER_UNTOUCHED_H
-/// Packets that go round the engine although they are marked. The receiver takes a marked packet
-/// whose payload begins with a valid shim for one of ours. So a packet that happens to begin like
-/// that is shielded: it goes stored, with a shim of its own, and arrives as it was.
+/// Packets that are not transformed although they are marked: the guard leaves them alone, or no
+/// rule has their protocol and port. The receiver takes a marked packet whose payload begins with a
+/// valid shim for one of ours. So a packet that happens to begin like that is shielded: it goes
+/// stored, with a shim of its own, and arrives as it was.
 
 #include <gradnic/frame.h>
 
@@ -17,6 +18,9 @@ void gn_untouched_free(gn_untouched *untouched);  ///< NULL allowed
 /// were.
 gn_status gn_untouched_cut(gn_untouched *untouched, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
                            gn_headers_cut *cut, uint64_t *shielded);
+
+/// Whether one of the packets that were made of `segment`, untouched, begins like one of ours.
+bool gn_untouched_begins_like_ours(const gn_segment *segment, const gn_burst *burst, const gn_headers_cut *cut);
 
 /// Makes the stored form of a packet with complete checksums. `out` has room for GN_SHIM_BYTES
 /// more.

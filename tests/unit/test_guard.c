@@ -304,8 +304,23 @@ START_TEST(shielded)
 }
 END_TEST
 
+// A receiver passes what has IPv4 options, so nothing may be put in front.
+START_TEST(options_are_not_shielded)
+{
+    static uint8_t payload[900];
+    const packet p = {.protocol = 17, .ip_options = 8};
+    gn_headers_cut cut;
+    gn_shim_write(&(gn_shim){1, 0, 0, 892, 0}, payload);
+    const gn_segment segment = {.packet = bytes, .length = packet_build(&p, payload, sizeof payload, bytes)};
+    ck_assert_int_eq(gn_guard_cut(guard, &segment, MTU, &burst, &cut), GN_OK);
+    ck_assert_uint_eq(gn_guard_count(guard)->shielded, 0);
+    ck_assert_uint_eq(burst.count, 1);
+    if (!cut.header_bytes) ck_assert_mem_eq(burst.data, bytes, segment.length);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("guard", setup, teardown, tcp, phase, sent_again, odd_end_sent_again, undecided, end,
-                     beginning_not_seen, udp, datagrams, not_the_guards, eviction, shielded);
+                     beginning_not_seen, udp, datagrams, not_the_guards, eviction, shielded, options_are_not_shielded);
 }
