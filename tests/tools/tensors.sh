@@ -85,6 +85,9 @@ head -1 lines | grep 'tensor  *type  *shape  *values .* dense 2^-8  *dense 2^-10
 grep '^conv.weight  *float32  *4 x 3 x 2 x 2  *48 ' lines >/dev/null || fail "$(cat lines)"
 grep '^state_dict.pt: 142 values' lines >/dev/null || fail "$(cat lines)"
 "$GRADNIC" ratio --list types.pt | grep '^scalar  *float32  *scalar  *1$' >/dev/null || fail "--list"
+"$GRADNIC" ratio --list types.pt state_dict.pt bare.pt >lines
+[ "$(grep -c '^$' lines) $(grep -cE '^(types|state_dict|bare).pt:$' lines) $(sed -n 1p lines)" = "2 3 types.pt:" ] ||
+    fail "--list of three files: $(cat lines)"
 "$GRADNIC" decompress -q --to f32 -o all.f32 state_dict.pt.gn
 "$GRADNIC" ratio -p dense --against none --json all.f32 | jq '.files[0].entropy' >a
 "$GRADNIC" ratio -p dense --against none --json state_dict.pt 2>/dev/null | jq '.files[0].entropy' >b

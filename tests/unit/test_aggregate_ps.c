@@ -244,9 +244,18 @@ START_TEST(reminders_go_to_the_switch_then_to_workers_too)
     ck_assert(psn == 0 && missing == 10 && since == 1000);
     ck_assert(give(0, 10));
     expect(GN_AGG_RESULT, 0, ALL);
+    ck_assert(said.flags & GN_AGG_LATE);
     ck_assert(!gn_ps_waits_for(ps, &psn, &missing, &since));
     now += 10000000;
     ck_assert(!says());
+    // The next chunk of the entry begins anew.
+    ck_assert(give(SLOTS, ALL));
+    expect(GN_AGG_RESULT, SLOTS, ALL);
+    ck_assert(give(2 * SLOTS, 5));
+    ck_assert_int_eq(gn_ps_deadline(ps) - now, first);
+    ck_assert(give(2 * SLOTS, 10));
+    expect(GN_AGG_RESULT, 2 * SLOTS, ALL);
+    ck_assert(!(said.flags & GN_AGG_LATE));
 }
 END_TEST
 

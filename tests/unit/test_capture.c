@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -217,7 +218,16 @@ START_TEST(a_reader_that_stands_still)
     gn_capture *capture = gn_capture_take(ends[1], "pipe", &error);
     ck_assert(capture != NULL);
     alarm(10);
+    char said[4096] = {0};
+    const int stderr_before = dup(STDERR_FILENO), log = memfd_create("log", MFD_CLOEXEC);
+    dup2(log, STDERR_FILENO);
     for (int i = 0; i < 200; i++) gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    dup2(stderr_before, STDERR_FILENO);
+    ck_assert_int_gt(pread(log, said, sizeof said - 1, 0), 0);
+    const char *told = strstr(said, "stands still");
+    ck_assert_msg(told && !strstr(told + 1, "stands still"), "%s", said);  // once
+    close(log);
+    close(stderr_before);
     const gn_capture_counters full = gn_capture_count(capture);
     ck_assert_uint_gt(full.packets, 20);
     ck_assert_uint_gt(full.lost, 20);

@@ -537,8 +537,31 @@ START_TEST(parcels)
 }
 END_TEST
 
+// What a type of parcel has no use for is 0.
+START_TEST(parcels_that_cannot_be)
+{
+    static const struct {
+        gn_parcel_type type;
+        uint64_t bytes;
+        bool numbered, tagged;
+    } all[] = {{GN_PARCEL_WHOLE, 64, true, true},    {GN_PARCEL_OFFER, 1 << 30, true, true},
+               {GN_PARCEL_PART, 64, true, false},    {GN_PARCEL_ACCEPT, 0, true, false},
+               {GN_PARCEL_CREDIT, 64, false, false}, {GN_PARCEL_ALIVE, 0, false, false},
+               {GN_PARCEL_END, 0, false, false}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        gn_parcel back;
+        gn_parcel_write(bytes, &(gn_parcel){.type = all[i].type, .bytes = all[i].bytes});
+        ck_assert(gn_parcel_read(bytes, &back));
+        gn_parcel_write(bytes, &(gn_parcel){.type = all[i].type, .bytes = all[i].bytes, .number = 1});
+        ck_assert_int_eq(gn_parcel_read(bytes, &back), all[i].numbered);
+        gn_parcel_write(bytes, &(gn_parcel){.type = all[i].type, .bytes = all[i].bytes, .tag = 1});
+        ck_assert_int_eq(gn_parcel_read(bytes, &back), all[i].tagged);
+    }
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("message", frames, hellos, rosters, tables, tables_that_cannot_be, failures, goodbyes, small_ones,
-                     calls, hellos_of_data, parcels, rendezvous_lines);
+                     calls, hellos_of_data, parcels, parcels_that_cannot_be, rendezvous_lines);
 }
