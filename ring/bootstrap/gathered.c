@@ -16,6 +16,7 @@
 #include "net/tcp.h"
 #include "ring/bootstrap/bootstrap.h"
 #include "ring/bootstrap/rendezvous.h"
+#include "ring/bootstrap/terms.h"
 #include "ring/config.h"
 #include "ring/group.h"
 
@@ -26,6 +27,7 @@ typedef struct note {
     int32_t rank, size;        ///< as it has them
     int32_t has_secret;        ///< 0 or 1
     int32_t status;            ///< not GN_OK: this rank cannot go on, and `text` says why
+    gn_terms terms;            ///< with GN_OK
     char text[GN_ERROR_TEXT];  ///< of rank 0 in the second round: the rendezvous
 } note;
 
@@ -72,20 +74,29 @@ static gn_status tell(gathering *g, gn_error *error)
     return GN_OK;
 }
 
-/// What sends a rank away from the meeting. Rank 0 would not hear of it, and wait for the deadline.
+/// Whether rank `rank` belongs to rank 0's group, and can work with it.
+static gn_status compare_with(const note *first, const note *n, int rank, gn_error *error)
+{
+    char theirs[64], ours[64];
+    if (n->job != first->job)
+        return gn_fail(error, GN_MISMATCH,
+                       "rank %d belongs to another job than rank 0 (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)", rank);
+    if (n->has_secret != first->has_secret)
+        return gn_fail(error, GN_MISMATCH,
+                       "rank %d has %s shared secret, and rank 0 has %s (" GN_SECRET_ENVIRONMENT ")", rank,
+                       n->has_secret ? "a" : "no", first->has_secret ? "one" : "none");
+    if (!gn_terms_differ(&n->terms, &first->terms, theirs, sizeof theirs)) return GN_OK;
+    (void)gn_terms_differ(&first->terms, &n->terms, ours, sizeof ours);
+    return gn_fail(error, GN_MISMATCH, "rank %d has %s, rank 0 has %s", rank, theirs, ours);
+}
+
+/// What sends a rank away from the meeting, or ends it. Rank 0 would not hear of the first, and
+/// wait for the deadline. A rank that comes late would not hear of the second.
 /// @return GN_OK, or the same at every rank
 static gn_status compare(const gathering *g, gn_error *error)
 {
-    const note *first = &g->all[0];
     for (int rank = 1; rank < g->config->size; rank++) {
-        const note *n = &g->all[rank];
-        if (n->job == first->job && n->has_secret == first->has_secret) continue;
-        if (n->job != first->job)
-            gn_fail(error, GN_MISMATCH,
-                    "rank %d belongs to another job than rank 0 (GRADNIC_JOB or TORCHELASTIC_RUN_ID differ)", rank);
-        else
-            gn_fail(error, GN_MISMATCH, "rank %d has %s shared secret, and rank 0 has %s (" GN_SECRET_ENVIRONMENT ")",
-                    rank, n->has_secret ? "a" : "no", first->has_secret ? "one" : "none");
+        if (!compare_with(&g->all[0], &g->all[rank], rank, error)) continue;
         error->who = rank;
         return GN_MISMATCH;
     }
@@ -130,8 +141,13 @@ static gn_status meet(gathering *g, int *door, gn_error *error)
     g->own.host = host_here();
     g->own.rank = g->config->rank;
     g->own.size = g->config->size;
-    if (gn_config_check(g->config, &why) || (g->config->size > 1 && gn_bootstrap_check(g->config, &why)))
+    if (gn_config_check(g->config, &why) || (g->config->size > 1 && gn_bootstrap_check(g->config, &why))) {
         say_bad_news(g, &why);
+    } else {
+        gn_comm_config chosen = *g->config;
+        gn_config_choose(&chosen);
+        g->own.terms = gn_terms_of(&chosen);
+    }
     gn_status status = tell(g, error);
     if (!status) status = compare(g, error);
     if (status) return status;

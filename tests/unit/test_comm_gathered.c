@@ -21,6 +21,8 @@ typedef struct board {
     int wrong_rank;               ///< a rank with a wrong configuration; -1: none
     int no_interface, no_secret;  ///< ranks that lack something; -1: none
     int other_job, own_secret;    ///< ranks that have something alone; -1: none
+    int other_algorithm;          ///< a rank; -1: none
+    int late;                     ///< a rank that is slow between the all_gather and the meeting
     char secret[64];              ///< a file that is fit
     bool turned;                  ///< ranks have other numbers than in the all_gather
 } board;
@@ -39,6 +41,7 @@ static int gather(void *context, const void *own, void *all, size_t bytes)
     pthread_barrier_wait(&b->all_here);
     for (int i = 0; i < v->size; i++) memcpy((char *)all + (size_t)i * bytes, b->notes[i], bytes);
     pthread_barrier_wait(&b->all_here);
+    if (v->rank == b->late && b->calls[v->rank] == 1) usleep(1500000);
     return ++b->calls[v->rank] == b->fail_at ? 42 : 0;
 }
 
@@ -54,6 +57,7 @@ static gn_comm *meet(int rank, const ranks *group, board *b, const char *interfa
     if (rank == b->no_secret) config.secret_file = "/no/such/secret";
     if (rank == b->other_job) setenv("GRADNIC_JOB", "another", 1);
     if (rank == b->own_secret) config.secret_file = b->secret;
+    if (rank == b->other_algorithm) config.algorithm = GN_DIRECT;
     if (b->turned) config.rank = (rank + 1) % group->size;
     report *r = &group->reports[rank];
     r->status = gn_comm_init_gathered(&comm, &config, gather, &v);
@@ -82,7 +86,7 @@ static board *new_board(int size)
     pthread_barrierattr_init(&shared);
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&b->all_here, &shared, (unsigned)size);
-    b->wrong_rank = b->no_interface = b->no_secret = b->other_job = b->own_secret = -1;
+    b->wrong_rank = b->no_interface = b->no_secret = b->other_job = b->own_secret = b->other_algorithm = b->late = -1;
     return b;
 }
 
@@ -189,6 +193,19 @@ START_TEST(test_a_secret_of_one_rank)
 }
 END_TEST
 
+/// A rank that comes late to the meeting would find nobody there, and wait until its deadline.
+START_TEST(test_another_algorithm)
+{
+    board *b = new_board(3);
+    b->other_algorithm = _i;
+    b->late = 2 - _i;
+    char text[64];
+    snprintf(text, sizeof text, "rank %d has algorithm %s, rank 0 has algorithm %s", _i ? _i : 1,
+             _i ? "direct" : "ring", _i ? "ring" : "direct");
+    all_fail(b, GN_MISMATCH, text);
+}
+END_TEST
+
 static void refused(int rank, int size, const char *text)
 {
     gn_comm_config config = gn_comm_config_default();
@@ -228,6 +245,7 @@ int main(void)
     tcase_add_loop_test(tcase, test_no_secret, 0, 3);
     tcase_add_loop_test(tcase, test_another_job, 0, 3);
     tcase_add_loop_test(tcase, test_a_secret_of_one_rank, 0, 3);
+    tcase_add_loop_test(tcase, test_another_algorithm, 0, 3);
     tcase_add_test(tcase, test_another_order);
     tcase_add_test(tcase, test_refused);
     suite_add_tcase(suite, tcase);

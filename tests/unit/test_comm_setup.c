@@ -57,7 +57,7 @@ START_TEST(test_setup_says_what_is_wrong)
     ranks group;
     ranks_start(&group, SIZE, run_setup, &what);
     ranks_wait(&group, 30);
-    // Of two that are rank 1 the later one is sent away. On a busy machine that may be the right one.
+    // Of two that are rank 1 the later one is sent away. On a busy machine it may be the right one.
     const int odd = what == TWICE && group.reports[1].status == GN_MISMATCH ? 1 : VICTIM;
     for (int rank = 0; rank < SIZE; rank++) {
         const report *r = &group.reports[rank];
