@@ -6,6 +6,7 @@ lib/gn_keep_count.v
 lib/gn_pair_fifo.v
 codec/gn_lane_compress.v
 codec/gn_compress_unit.v
+codec/gn_group_class.v
 codec/gn_quad_pack.v
 codec/gn_record_packer.v
 codec/gn_stream_compress.v

@@ -6,9 +6,7 @@
 `timescale 1ns / 1ps
 `default_nettype none
 
-module gn_quad_pack #(
-    parameter SUMS = 0  // 1: integers of 32 bits; 0: of 16, as gn_lane_compress gives them
-) (
+module gn_quad_pack (
     input  wire         clk,
     input  wire         rst,          // synchronous, active high
 
@@ -27,84 +25,23 @@ module gn_quad_pack #(
     input  wire         m_ready
 );
 
-    integer j, n, m;
+    integer n, m;
 
-    // ---- first stage: planes, and which of them differ from the sign's
+    // ---- first and second stage: planes and class
 
-    wire [255:0] planes;
-    reg [14:0]  used;       // bit b: in some lane bit b is not the sign
-    reg         negative;   // some lane is
-    reg [7:0]   raw;
-    reg         wide;       // some lane is beyond 32767, either way
+    wire [255:0] c_planes;
+    wire [7:0]   c_raw;
+    wire [3:0]   c_class;
+    reg          a_last, a_valid = 1'b0, c_last, c_valid = 1'b0;
 
-    always @* begin
-        negative = 1'b0;
-        wide     = 1'b0;
-        used     = 15'd0;
-        for (j = 0; j < 8; j = j + 1) begin
-            raw[j]   = &s_tags[2*j +: 2];
-            negative = negative | s_words[32*j + 15];
-            wide     = wide | (SUMS != 0 && (s_words[32*j + 15 +: 17] != {17{s_words[32*j + 31]}} || s_words[32*j +: 16] == 16'h8000));
-            used     = used | (s_words[32*j +: 15] ^ {15{s_words[32*j + 15]}});
-        end
-    end
-
-    `include "bit_planes.vh"
-
-    genvar g, h;
-    generate
-        for (g = 0; g < 4; g = g + 1) begin : g_planes  // of the same byte of all words
-            wire [63:0] bytes;
-            for (h = 0; h < 8; h = h + 1) begin : g_byte
-                assign bytes[8*h +: 8] = s_words[32*h + 8*g +: 8];
-            end
-            assign planes[64*g +: 64] = bit_planes(bytes);
-        end
-    endgenerate
-
-    reg [255:0] a_planes;
-    reg [14:0]  a_used;
-    reg [7:0]   a_raw;
-    reg         a_negative, a_wide, a_last, a_valid = 1'b0;
-
-    // ---- second stage: the class
-
-    reg [3:0] length;       // bits of the largest magnitude, as a sum over lanes' OR
-    reg [3:0] class_;
-
-    always @* begin
-        length = 4'd0;
-        for (n = 0; n < 15; n = n + 1)
-            if (a_used[n]) length = n[3:0] + 4'd1;
-        if (|a_raw || a_wide)                    class_ = 4'd15;
-        else if (!a_negative && length == 4'd0)  class_ = 4'd0;
-        else if (!a_negative && length <= 4'd3)  class_ = 4'd8 + length;
-        else if (length <= 4'd7)                 class_ = length + 4'd1;
-        else if (length <= 4'd9)                 class_ = 4'd12;
-        else if (length <= 4'd11)                class_ = 4'd13;
-        else                                     class_ = 4'd14;
-    end
-
-    reg [255:0] c_planes;
-    reg [7:0]   c_raw;
-    reg [3:0]   c_class;
-    reg         c_last, c_valid = 1'b0;
+    gn_group_class class_of (
+        .clk(clk), .s_tags(s_tags), .s_words(s_words), .m_planes(c_planes), .m_raw(c_raw), .m_class(c_class));
 
     always @(posedge clk) begin
-        a_planes   <= planes;
-        a_used     <= used;
-        a_raw      <= raw;
-        a_negative <= negative;
-        a_wide     <= wide;
-        a_last     <= s_last;
-        a_valid    <= s_valid;
-
-        c_planes <= a_planes;
-        c_raw    <= a_raw;
-        c_class  <= class_;
-        c_last   <= a_last;
-        c_valid  <= a_valid;
-
+        a_last  <= s_last;
+        a_valid <= s_valid;
+        c_last  <= a_last;
+        c_valid <= a_valid;
         if (rst) begin
             a_valid <= 1'b0;
             c_valid <= 1'b0;

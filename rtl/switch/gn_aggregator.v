@@ -182,7 +182,8 @@ module gn_aggregator #(
 
     reg  u_first_reg = 1'b1;
     wire h_room, unused_h_idle, v_ready_in;
-    wire h_there, h_valid, h_ready, v_valid, v_ready, v_last;
+    wire h_there, h_valid, h_ready, v_valid, v_ready, v_last, v_none;
+    wire [BEATS_LOG2-1:0] v_number;
     wire [255:0] h_data, v_data;
     wire [81:0]  h_user;
     wire         h_beats, h_stream;
@@ -204,9 +205,9 @@ module gn_aggregator #(
         if (rst) u_first_reg <= 1'b1;
     end
 
-    gn_credit_counter #(.CREDITS(5), .MOST(1)) head_credits (
+    gn_credit_counter #(.CREDITS(9), .MOST(1)) head_credits (
         .clk(clk), .rst(rst), .ok(h_room), .idle(unused_h_idle), .take({2'd0, u_head}), .give({2'd0, h_there && h_ready && h_valid}));
-    gn_credit_fifo #(.WIDTH(340), .LOG2(2)) heads (
+    gn_credit_fifo #(.WIDTH(340), .LOG2(3)) heads (
         .clk(clk), .rst(rst), .s_data({!u_last && u_way != DROP, !u_last && u_way == DENSE, u_user, u_data}), .s_valid(u_head),
         .m_data({h_beats, h_stream, h_user, h_data}), .m_valid(h_there), .m_ready(h_ready && h_valid));
 
@@ -216,7 +217,8 @@ module gn_aggregator #(
 
     gn_value_feed #(.BEATS_LOG2(BEATS_LOG2)) values (
         .clk(clk), .rst(rst), .s_begin(u_head && !u_last), .s_way(u_way), .s_count(u_count), .s_data(u_data),
-        .s_keep(u_keep), .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in), .m_data(v_data), .m_last(v_last),
+        .s_keep(u_keep), .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in), .m_data(v_data), .m_number(v_number),
+        .m_none(v_none), .m_last(v_last),
         .m_valid(v_valid), .m_ready(v_ready), .verdict_bad(stream_bad), .verdict_raw(stream_raw),
         .verdict_valid(stream_there), .verdict_ready(h_valid && h_ready && h_stream));
 
@@ -292,6 +294,9 @@ module gn_aggregator #(
     wire [BEATS_LOG2+2:0] ring_left;
     wire [BEATS_LOG2:0]   reserve_beats;
     wire [255:0]          e_data;
+    wire [BEATS_LOG2-1:0] e_number, e_final;
+    wire [BEATS_LOG2+7:0] e_number_wide = {8'd0, e_number}, e_final_wide = {8'd0, e_final};
+    wire                  unused_wide = &{1'b0, e_number_wide, e_final_wide};
     wire [31:0]           e_keep;
     wire [META-1:0]       e_meta;
 
@@ -299,10 +304,10 @@ module gn_aggregator #(
         .clk(clk), .rst(rst), .s_add(o_add), .s_first(o_first), .s_read(o_read), .s_beats(o_beats),
         .s_result(o_verdict == DONE_WHOLE || o_verdict == DONE_REPEATED), .s_dense(o_dense), .s_copy({o_slot, o_version}),
         .s_values(o_state[AT_VALUES +: 12]), .s_words(o_words), .s_needed(o_needed), .s_meta(o_meta), .s_valid(o_valid), .s_ready(o_ready),
-        .v_data(v_data), .v_last(v_last), .v_valid(v_valid), .v_ready(v_ready),
+        .v_data(v_data), .v_number(v_number), .v_none(v_none), .v_last(v_last), .v_valid(v_valid), .v_ready(v_ready),
         .ring_left(ring_left), .ring_announce(ring_announce), .reserve(reserve), .reserve_beats(reserve_beats),
         .pack_room(pack_room), .pack_idle(pack_idle), .pack_begins(pack_begins), .pack_moves(pack_moves),
-        .m_data(e_data), .m_keep(e_keep), .m_put(e_put), .m_end(e_end), .m_summed(e_summed), .m_overflow(e_overflow),
+        .m_data(e_data), .m_number(e_number), .m_final(e_final), .m_keep(e_keep), .m_put(e_put), .m_end(e_end), .m_summed(e_summed), .m_overflow(e_overflow),
         .m_meta(e_meta));
 
     wire [4:0]            e_verdict;
@@ -335,7 +340,7 @@ module gn_aggregator #(
 
     gn_sum_pack #(.META_WIDTH(META)) pack (
         .clk(clk), .rst(rst), .begins(pack_begins), .moves(pack_moves), .room(pack_room), .idle(pack_idle),
-        .s_data(e_data), .s_keep(e_keep), .s_put(e_put), .s_end(e_end),
+        .s_data(e_data), .s_number(e_number_wide[7:0]), .s_final(e_final_wide[7:0]), .s_keep(e_keep), .s_put(e_put), .s_end(e_end),
         .s_result(e_verdict == DONE_WHOLE || e_verdict == DONE_REPEATED), .s_summed(e_summed), .s_poison(e_poison),
         .s_dense(e_dense), .s_meta(e_meta), .m_data(r_data), .m_keep(r_keep), .m_put(r_put), .m_end(r_end),
         .m_summed(r_summed), .m_poison(r_poison), .m_dense(r_dense), .m_meta(r_meta));

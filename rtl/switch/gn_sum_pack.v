@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of gn_slot_add on their way to gn_slot_reader. Sums of int32 go on as they come. Those of
-// profile dense become its stream: 32 bits a sum, so that none is ever rounded. As gn_slot_add
-// begins none of int32 while one of dense is inside, results stay in order.
+// profile dense become its stream: 32 bits a sum, so that none is ever rounded. Beats that are left
+// out are zeros of it. As gn_slot_add begins none of int32 while one of dense is inside, results
+// stay in order.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -19,6 +20,8 @@ module gn_sum_pack #(
 
     // as gn_slot_add says
     input  wire [255:0]          s_data,
+    input  wire [7:0]            s_number,
+    input  wire [7:0]            s_final,
     input  wire [31:0]           s_keep,
     input  wire                  s_put,
     input  wire                  s_end,
@@ -46,9 +49,9 @@ module gn_sum_pack #(
     wire [2:0]   released;
     wire         piece_last, piece_valid, piece_ready;
 
-    gn_quad_pack #(.SUMS(1)) quads (
-        .clk(clk), .rst(rst), .s_tags(16'd0), .s_words(s_data), .s_valid(s_put && s_dense), .s_last(s_end),
-        .s_released(released), .m_piece(piece), .m_length(length), .m_last(piece_last), .m_valid(piece_valid),
+    gn_sum_quads quads (
+        .clk(clk), .rst(rst), .s_words(s_data), .s_number(s_number), .s_valid(s_put && s_dense),
+        .s_end(s_end && s_summed && s_dense), .s_final(s_final), .s_released(released), .m_piece(piece), .m_length(length), .m_last(piece_last), .m_valid(piece_valid),
         .m_ready(piece_ready));
 
     wire unused_idle;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of packets, eight a beat, in the order of the packets: int32 as they come, and streams of
-// profile dense as their integers. A stream is decoded to its end, and judged, before its header
-// is: so values wait here in a ring that holds the longest packet more than once.
+// profile dense as their integers, without the groups of class 0. A stream is decoded to its end,
+// and judged, before its header is: so values wait here in a ring that holds the longest packet
+// more than once.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
@@ -24,8 +25,11 @@ module gn_value_feed #(
     input  wire         s_valid,
     output wire         s_ready,
 
-    // values of those that are not dropped
+    // Values of those that are not dropped. Each packet has a last beat; that of a stream may have
+    // none.
     output wire [255:0] m_data,         // value 0 in the lowest bits
+    output wire [BEATS_LOG2-1:0] m_number,  // of the beat in its packet: they rise
+    output wire         m_none,         // no values, but the end of a stream
     output wire         m_last,
     output wire         m_valid,
     input  wire         m_ready,
@@ -62,42 +66,38 @@ module gn_value_feed #(
         end
     end
 
-    // ---- streams: records, planes to words
+    // ---- streams: groups, planes to words
 
-    wire         w_started, w_header, w_valid, w_last, w_error, unused_low;
-    wire [279:0] w_record;
+    wire         w_started, w_none, w_final, w_valid, w_last, w_error;
+    wire [263:0] w_payload;
     wire [3:0]   w_class;
     wire [2:0]   w_lanes;
-    wire [14:0]  unused_record;
+    wire [BEATS_LOG2-1:0] w_number;
 
-    gn_record_window #(.PROFILES(4), .COUNT_WIDTH(12)) window (
+    gn_group_window #(.BEATS_LOG2(BEATS_LOG2)) window (
         .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tlast(s_last),
-        .s_axis_tuser({count_reg, 8'd0, 2'd2}), .s_axis_tvalid(s_valid && way_reg == DENSE && (streams_ok || !first_reg)),
-        .s_axis_tready(window_ready), .m_room(ring_room), .m_started(w_started), .m_record(w_record),
-        .m_profile(unused_record[1:0]), .m_bound_exp(unused_record[9:2]), .m_low_bytes(unused_record[14:10]),
-        .m_class(w_class), .m_header(w_header), .m_lanes(w_lanes), .m_valid(w_valid), .m_last(w_last), .m_error(w_error));
-    assign unused_low = &{1'b0, unused_record};
+        .s_axis_tuser(count_reg), .s_axis_tvalid(s_valid && way_reg == DENSE && (streams_ok || !first_reg)),
+        .s_axis_tready(window_ready), .m_room(ring_room), .m_started(w_started), .m_payload(w_payload), .m_class(w_class),
+        .m_number(w_number), .m_none(w_none), .m_final(w_final), .m_lanes(w_lanes), .m_last(w_last), .m_bad(w_error),
+        .m_valid(w_valid));
 
     wire [255:0] words;
     wire [7:0]   raw;
     gn_quad_unpack planes (
-        .clk(clk), .s_payload(w_header ? w_record[279:16] : w_record[263:0]), .s_class(w_class), .m_words(words), .m_raw(raw));
+        .clk(clk), .s_payload(w_payload), .s_class(w_class), .m_words(words), .m_raw(raw));
 
     reg [255:0] d_words;
     reg [7:0]   d_raw;
     reg [2:0]   c_lanes, d_lanes;
-    reg         c_last, c_error, c_valid = 1'b0, d_last, d_error, d_valid = 1'b0;
+    reg [BEATS_LOG2-1:0] c_number, d_number;
+    reg         c_none, c_final, c_last, c_error, c_valid = 1'b0, d_none, d_final, d_last, d_error, d_valid = 1'b0;
 
     always @(posedge clk) begin
-        c_lanes <= w_lanes;
-        c_last  <= w_last;
-        c_error <= w_error;
+        {c_number, c_lanes, c_none, c_final, c_last, c_error} <= {w_number, w_lanes, w_none, w_final, w_last, w_error};
+        {d_number, d_lanes, d_none, d_final, d_last, d_error} <= {c_number, c_lanes, c_none, c_final, c_last, c_error};
         c_valid <= w_valid;
         d_words <= words;
         d_raw   <= raw;
-        d_lanes <= c_lanes;
-        d_last  <= c_last;
-        d_error <= c_error;
         d_valid <= c_valid;
         if (rst) begin
             c_valid <= 1'b0;
@@ -108,7 +108,7 @@ module gn_value_feed #(
     // ---- a lane that stands for nothing must be empty; what is wrong with any group is wrong with
     // the stream
 
-    wire [7:0] missing = d_lanes == 3'd0 || !d_last ? 8'd0 : 8'hff << d_lanes;
+    wire [7:0] missing = d_lanes == 3'd0 || !d_final ? 8'd0 : 8'hff << d_lanes;
     reg  [7:0] filled, e_filled;
     reg        e_raw, e_error, e_last, e_valid = 1'b0;
     reg        raw_reg = 1'b0, bad_reg = 1'b0;  // in the stream's groups before
@@ -152,10 +152,12 @@ module gn_value_feed #(
     reg  [1:0]           read_pipe = 2'd0;
     wire                 ahead, unused_ahead;
 
-    reg          put_reg = 1'b0;
-    reg  [256:0] put_data;
+    localparam ENTRY = 256 + BEATS_LOG2 + 2;
+    reg                  put_reg = 1'b0;
+    reg  [ENTRY-1:0]     put_data;
+    reg  [BEATS_LOG2-1:0] plain_reg;  // number of the next beat that comes as it is
     wire         read = ahead && there_reg != {RING_LOG2+1{1'b0}};
-    wire [256:0] ring_data;
+    wire [ENTRY-1:0] ring_data;
 
     assign ring_room = room_reg;
 
@@ -164,7 +166,9 @@ module gn_value_feed #(
         left_reg  <= left_reg - {{RING_LOG2{1'b0}}, taken_reg} + {{RING_LOG2{1'b0}}, read_pipe[0]};
         room_reg  <= left_reg >= {{RING_LOG2-2{1'b0}}, 3'd4};
         put_reg   <= plain || d_valid;
-        put_data  <= d_valid ? {d_last, d_words} : {s_last, s_data};
+        put_data  <= d_valid ? {d_last, d_none, d_number, d_words} : {s_last, 1'b0, plain_reg, s_data};
+        if (plain) plain_reg <= plain_reg + 1'b1;
+        if (s_begin) plain_reg <= {BEATS_LOG2{1'b0}};
         there_reg <= there_reg + {{RING_LOG2{1'b0}}, put_reg} - {{RING_LOG2{1'b0}}, read};
         if (put_reg) write_reg <= write_reg + 1'b1;
         if (read) read_reg <= read_reg + 1'b1;
@@ -181,14 +185,14 @@ module gn_value_feed #(
         end
     end
 
-    gn_block_ram #(.WIDTH(257), .LOG2(RING_LOG2)) ring (
+    gn_block_ram #(.WIDTH(ENTRY), .LOG2(RING_LOG2)) ring (
         .clk(clk), .write(put_reg), .write_address(write_reg), .write_data(put_data),
         .read_address(read_reg), .read_data(ring_data));
 
     gn_credit_counter #(.CREDITS(9), .MOST(1)) ahead_credits (
         .clk(clk), .rst(rst), .ok(ahead), .idle(unused_ahead), .take({2'd0, read}), .give({2'd0, m_valid && m_ready}));
-    gn_credit_fifo #(.WIDTH(257), .LOG2(3)) values (
-        .clk(clk), .rst(rst), .s_data(ring_data), .s_valid(read_pipe[1]), .m_data({m_last, m_data}), .m_valid(m_valid),
+    gn_credit_fifo #(.WIDTH(ENTRY), .LOG2(3)) values (
+        .clk(clk), .rst(rst), .s_data(ring_data), .s_valid(read_pipe[1]), .m_data({m_last, m_none, m_number, m_data}), .m_valid(m_valid),
         .m_ready(m_ready));
 
 endmodule

@@ -4,9 +4,10 @@
 // zeros is a run. Complete: nothing is inside except this group.
 // method: bmc 16
 // seconds: 15
-// sources: lib/gn_credit_counter.v lib/gn_credit_fifo.v codec/gn_quad_unpack.v codec/gn_quad_pack.v
-// mutant: codec/gn_quad_pack.v s/length <= 4'd9\) /length <= 4'd10) /
-// mutant: codec/gn_quad_pack.v s/negative = negative \|/negative =/
+// sources: lib/gn_credit_counter.v lib/gn_credit_fifo.v codec/gn_quad_unpack.v
+// sources: codec/gn_group_class.v codec/gn_quad_pack.v
+// mutant: codec/gn_group_class.v s/length <= 4'd9\) /length <= 4'd10) /
+// mutant: codec/gn_group_class.v s/negative = negative \|/negative =/
 `default_nettype none
 module proof (
     input wire clk

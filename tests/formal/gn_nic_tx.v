@@ -11,7 +11,8 @@
 // sources: frame/gn_frame_stamp.v
 // sources: codec/gn_record_packer.v frame/gn_frame_assemble.v frame/gn_frame_tokens.v
 // sources: nic/gn_tx_judge.v
-// sources: codec/gn_lane_compress.v codec/gn_compress_unit.v codec/gn_quad_pack.v
+// sources: codec/gn_lane_compress.v codec/gn_compress_unit.v
+// sources: codec/gn_group_class.v codec/gn_quad_pack.v
 // sources: codec/gn_stream_compress.v
 // sources: nic/gn_tx_job.v nic/gn_nic_tx.v
 // cut: parse frames judge feed engine results assemble tokens

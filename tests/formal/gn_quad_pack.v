@@ -3,7 +3,7 @@
 // what the ring of groups holds.
 // method: pdr
 // seconds: 30
-// sources: lib/gn_credit_counter.v lib/gn_credit_fifo.v codec/gn_quad_pack.v
+// sources: lib/gn_credit_counter.v lib/gn_credit_fifo.v codec/gn_group_class.v codec/gn_quad_pack.v
 // reduce: s/r_payload <= ring.*/r_payload <= 264'd0;/
 // expose: credits.free_reg credits.taken credits.given pieces.write_reg pieces.read_reg
 // expose: pieces.out_valid_reg pieces.empty_reg r_valid bytes

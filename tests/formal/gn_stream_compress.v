@@ -9,7 +9,8 @@
 // method: induct
 // seconds: 60
 // stubs: any_lanes.v any_fifos.v any_quads.v
-// sources: lib/gn_credit_counter.v codec/gn_compress_unit.v codec/gn_quad_pack.v
+// sources: lib/gn_credit_counter.v codec/gn_compress_unit.v
+// sources: codec/gn_group_class.v codec/gn_quad_pack.v
 // sources: codec/gn_record_packer.v
 // sources: codec/gn_stream_compress.v
 // reduce: s/gn_credit_fifo (#\(.WIDTH\(19\), .LOG2\(4\)\) quads)/any_quads \1/

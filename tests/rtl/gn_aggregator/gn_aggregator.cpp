@@ -4,7 +4,8 @@
 // copy of its slot is as the core has it. From time to time all copies and sums are compared.
 // Packets of workers that obey, late ones, early ones, foreign ones, wrong ones, of int32 and
 // dense; streams that are corrupt or have what is no integer; sums that leave int32; jobs that go
-// and come among others; random gaps, back-pressure and resets. And the rate.
+// and come among others; random gaps, back-pressure and resets. And the rate, also of streams with
+// groups of zeros.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -15,6 +16,8 @@
 
 #include "tests/rtl/common/axis.h"
 #include "tests/rtl/common/frames.h"
+#include "tests/rtl/common/values.h"
+#include "tests/rtl/gn_aggregator/streams.h"
 
 extern "C" {
 #include <gradnic/switch.h>
@@ -172,8 +175,30 @@ class Bench
         for (unsigned c = 0; c < j.job.children; c++) {
             gn_agg_packet p = obedient(j, slot, c);
             p.values = static_cast<uint16_t>(values);
-            send(j, c, p, j.job.format == GN_AGG_DENSE ? of_dense(values, 10) : small(values), 4, false);
+            send(j, c, p, j.job.format == GN_AGG_DENSE ? streams::integers(random_, values, 10, 20) : small(values), 4,
+                 false);
         }
+    }
+    // The same of a job of dense, with these values. Returns the cycles that it may take.
+    size_t chunk(Job &j, unsigned slot, const std::vector<std::vector<int32_t>> &values)
+    {
+        size_t cycles = 0;
+        for (unsigned c = 0; c < j.job.children; c++) {
+            gn_agg_packet p = obedient(j, slot, c);
+            p.values = static_cast<uint16_t>(values[c].size());
+            const size_t before = sent_beats;
+            send(j, c, p, values[c], 4, false);
+            // Of the last child it is all groups that any child has.
+            size_t groups = 0;
+            for (size_t g = 0; g < streams::groups(values[c]); g++) {
+                bool some = streams::some(values[c], g);
+                for (unsigned i = 0; i < c && c + 1u == j.job.children; i++) some = some || streams::some(values[i], g);
+                groups += some;
+            }
+            cycles += std::max<size_t>({sent_beats - before, groups, 4});
+        }
+        const size_t result = (results_.back().frame.size() + 31) / 32;
+        return std::max<size_t>({cycles, 11u + 5 * j.job.children, j.job.children * result});
     }
 
     bench::Random random_;
@@ -247,17 +272,11 @@ class Bench
         return values;
     }
 
-    // Integers of up to so many bits, many of them 0: with 15 as a worker sends them, with more
-    // only a switch.
+    // With groups of zeros, in any number, and then whole quads of them.
     std::vector<int32_t> of_dense(unsigned count, unsigned most)
     {
-        std::vector<int32_t> values(count);
-        for (unsigned i = 0, bits = 0; i < count; i++) {
-            if (i % 8 == 0) bits = random_.percent(20) ? 0 : 1 + random_.below(most);
-            values[i] = bits ? static_cast<int32_t>(random_.next()) >> (32 - bits) : 0;
-            if (most > 16 && bits && bits < 16 && random_.percent(10)) values[i] = INT16_MIN;  // just too wide
-        }
-        return values;
+        static const unsigned zeros[8] = {0, 20, 20, 50, 80, 90, 97, 100};
+        return streams::integers(random_, count, most, zeros[random_.below(8)]);
     }
 
     void any(unsigned wrong)
@@ -407,6 +426,11 @@ class Bench
         }
         if (!bytes) fail("no stream of %u values", count);
         datagram.resize(bytes);
+        if (noisy_ && profile == GN_DENSE && random_.percent(20)) {
+            const Bytes loose = streams::loose(random_, values);
+            datagram.resize(GN_SHIM_BYTES + GN_AGG_HEADER);
+            datagram.insert(datagram.end(), loose.begin(), loose.end());
+        }
         if (header.values != p.values) gn_agg_write_header(&p, datagram.data() + GN_SHIM_BYTES);
         if (other && random_.percent(30)) {
             gn_shim shim;
@@ -589,6 +613,9 @@ class Bench
         results_.pop_front();
     }
 
+    template <size_t N> static bool bit(const VlWide<N> &set, unsigned n) { return set[n / 32] >> n % 32 & 1; }
+    static bool bit(uint32_t set, unsigned n) { return set >> n & 1; }
+
     // All copies and sums of all jobs.
     void compare()
     {
@@ -606,7 +633,14 @@ class Bench
                     fail("job %u, copy %u: psn %u, seen %02x", j.index, i, state[0], state[1] & 0xff);
                 if (c.poison) continue;
                 const int32_t *sums = gn_state_sums(&sw_, copy);
+                const auto &row = root->gn_aggregator__DOT__add__DOT__rows__DOT__store[copy];
                 for (unsigned v = 0; v < c.values; v++) {
+                    if (!bit(row, v / 8)) {  // none has contributed to this word: it is zero, whatever it holds
+                        if (sums[v])
+                            fail("cycle %llu: job %u, copy %u, value %u is not there, should be %08x", now(), j.index,
+                                 i, v, static_cast<unsigned>(sums[v]));
+                        continue;
+                    }
                     const auto &word =
                         root->gn_aggregator__DOT__add__DOT__sums__DOT__store[(copy << GN_RTL_BEATS_LOG2) + v / 8];
                     if (static_cast<int32_t>(word[v % 8]) != sums[v])
@@ -653,6 +687,66 @@ void rate(const bench::Options &o, bool dense, unsigned children, unsigned slots
         fail("%llu cycles, should be at most %llu", (unsigned long long)cycles, (unsigned long long)most);
 }
 
+// Chunks of one job of dense, whose values come from `next`, a packet at a time.
+template <typename Next>
+void rate_of_zeros(const bench::Options &o, const char *what, unsigned children, unsigned chunks, Next next)
+{
+    Bench b(o);
+    b.noisy_ = false;
+    Job &j = b.begin(children, 8, 0, true);
+    const size_t packets = static_cast<size_t>(children) * chunks;
+    size_t wanted = 0;
+    for (unsigned i = 0; i < chunks; i++) {
+        std::vector<std::vector<int32_t>> values;
+        for (unsigned c = 0; c < children; c++) values.push_back(next(b.random_, i, c));
+        wanted += b.chunk(j, i % 8, values);
+    }
+    const uint64_t begin = b.stream_.cycle();
+    b.stream_.run(packets);  // as many come out
+    const uint64_t cycles = b.stream_.cycle() - begin;
+    b.settle();
+    printf("%s, %u children: %.2f cycles a packet, at most %.2f are wanted\n", what, children,
+           static_cast<double>(cycles) / packets, static_cast<double>(wanted) / packets);
+    const uint64_t most = wanted + 250;
+    if (cycles > most)
+        fail("%llu cycles, should be at most %llu", (unsigned long long)cycles, (unsigned long long)most);
+}
+
+// Groups of zeros take no cycle.
+void rates_of_zeros(const bench::Options &o)
+{
+    for (unsigned children : {1u, 2u, 4u, 8u})
+        for (unsigned zeros : {0u, 50u, 80u, 90u, 97u, 100u}) {
+            char what[40];
+            snprintf(what, sizeof what, "%u %% of groups are zero", zeros);
+            rate_of_zeros(o, what, children, 400 / children, [&](bench::Random &random, unsigned, unsigned) {
+                return streams::integers(random, VALUES, 6, zeros);
+            });
+        }
+    // Real gradients of four workers.
+    for (const char *name : {"cnn-it100", "mlp-it1000"})
+        for (int k : {8, 10, 12}) {
+            std::vector<std::vector<float>> gradients;
+            for (unsigned c = 0; c < 4; c++)
+                gradients.push_back(bench::gradient(std::string(name) + "-w" + std::to_string(c)));
+            const unsigned chunks = static_cast<unsigned>(gradients[0].size() / VALUES);
+            size_t zeros = 0;
+            const auto packet = [&](bench::Random &, unsigned chunk, unsigned child) {
+                std::vector<int32_t> values(VALUES);
+                for (unsigned i = 0; i < VALUES; i++) {
+                    const double steps = ldexp(static_cast<double>(gradients[child][VALUES * chunk + i]), k - 1);
+                    values[i] = static_cast<int32_t>(nearbyint(steps));
+                }
+                for (unsigned g = 0; g < VALUES / 8; g++) zeros += !streams::some(values, g);
+                return values;
+            };
+            char what[40];
+            snprintf(what, sizeof what, "%s, bound 2^-%d", name, k);
+            rate_of_zeros(o, what, 4, chunks, packet);
+            printf("  of its groups %.0f %% are zero\n", 100.0 * zeros / (4.0 * chunks * VALUES / 8));
+        }
+}
+
 }  // namespace
 
 int main(int argc, char **argv)
@@ -686,5 +780,6 @@ int main(int argc, char **argv)
         for (unsigned values : {unsigned(VALUES), 64u, 24u, 8u, 0u})
             for (unsigned slots : {1u, 8u})
                 for (bool dense : {false, true}) rate(o, dense, children, slots, values, 400 / children);
+    rates_of_zeros(o);
     return 0;
 }
