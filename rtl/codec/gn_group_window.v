@@ -241,6 +241,7 @@ module gn_group_window #(
     reg [23:0] p_head;
     reg [4:0]  p_at;
     reg [3:0]  p_beat, p_to;
+    reg        p_next;  // p_to is of the beat before
     reg        p_end, p_bad, p_run, p_valid = 1'b0;
 
     always @(posedge clk) begin
@@ -248,7 +249,8 @@ module gn_group_window #(
         p_run   <= i_head[15:0] == 16'd0;
         p_at    <= i_at;
         p_beat  <= i_beat;
-        p_to    <= i_whole ? i_to : t_number + {3'd0, ends};
+        p_to    <= i_whole ? i_to : t_number;
+        p_next  <= !i_whole && ends;
         p_end   <= i_whole ? i_end : ends;
         p_bad   <= i_whole ? i_bad : ends && wrong;
         p_valid <= (i_whole || crossed) && !rst;
@@ -268,7 +270,8 @@ module gn_group_window #(
     wire [11:0] less = count_reg - 12'd1;
     wire [8:0]  last_group;  // number
     wire [2:0]  last_lanes;
-    wire        unused_less = &{1'b0, less[2:0]}, unused_count;
+    wire        unused_less = &{1'b0, less[2:0]};
+    wire        unused_count;
 
     gn_credit_fifo #(.WIDTH(12), .LOG2(4)) counts (
         .clk(clk), .rst(rst), .s_data({less[11:3], count_reg[2:0]}), .s_valid(count_in_reg), .m_data({last_group, last_lanes}),
@@ -299,7 +302,7 @@ module gn_group_window #(
         q_behind     <= p_behind;
         q_last_group <= last_group;
         q_lanes      <= last_lanes;
-        q_to         <= p_to;
+        q_to         <= p_to + {3'd0, p_next};
         q_run        <= p_run;
         q_much       <= much_reg;
         q_end        <= p_end;

@@ -99,6 +99,7 @@ module gn_slot_reader #(
     reg  [BEATS_LOG2:0]  back_reg  = {BEATS_LOG2+1{1'b0}};  // reserved for one, and not used
     reg  [BEATS_LOG2:0]  freed_reg = {BEATS_LOG2+1{1'b0}};  // read for the last time
     reg  [BEATS_LOG2:0]  taken_reg = {BEATS_LOG2+1{1'b0}};  // reserved
+    reg                  take_reg  = 1'b0;                  // something is, if only a place for a result
     reg  [RING_LOG2:0]   change_reg = {RING_LOG2+1{1'b0}};
 
     wire [BEATS_LOG2:0]  open   = open_reg + {{BEATS_LOG2{1'b0}}, s_put};
@@ -121,6 +122,7 @@ module gn_slot_reader #(
         freed_reg <= freed;
         // seen three cycles later: nobody reserves sooner again than after four
         taken_reg  <= reserve ? reserve_beats : {BEATS_LOG2+1{1'b0}};
+        take_reg   <= reserve && !rst;
         change_reg <= {2'd0, freed_reg} + {2'd0, back_reg} - {2'd0, taken_reg};
         left_reg   <= left_reg + change_reg;
         if (rst) begin
@@ -139,7 +141,7 @@ module gn_slot_reader #(
 
     wire unused_reserved;
     gn_credit_fifo #(.WIDTH(BEATS_LOG2+1), .LOG2(3)) reservations (
-        .clk(clk), .rst(rst), .s_data(reserve_beats), .s_valid(reserve), .m_data(reserved), .m_valid(unused_reserved), .m_ready(s_end));
+        .clk(clk), .rst(rst), .s_data(taken_reg), .s_valid(take_reg), .m_data(reserved), .m_valid(unused_reserved), .m_ready(s_end));
 
     // bytes of a stream
     reg  [BEATS_LOG2:0]  full_reg = {BEATS_LOG2+1{1'b0}};  // beats
@@ -170,7 +172,7 @@ module gn_slot_reader #(
     wire                 sum_valid, d_sum_valid, unused_idle;
 
     gn_credit_counter #(.CREDITS(9), .MOST(1)) credits (
-        .clk(clk), .rst(rst), .ok(ring_announce), .idle(unused_idle), .take({2'd0, reserve}), .give({2'd0, d_take}));
+        .clk(clk), .rst(rst), .ok(ring_announce), .idle(unused_idle), .take({2'd0, take_reg}), .give({2'd0, d_take}));
     gn_credit_fifo #(.WIDTH(138 + JOBS_LOG2 + RING_LOG2), .LOG2(3)) results (
         .clk(clk), .rst(rst), .s_valid(s_end),
         .s_data({stream_bytes, s_summed, s_poison, s_dense, s_again, s_index, s_child, s_last_child, s_job, s_gen, s_level, s_slot_field, s_psn,

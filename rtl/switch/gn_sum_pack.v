@@ -72,8 +72,12 @@ module gn_sum_pack #(
     wire [META_WIDTH-1:0] e_meta;
     wire                  s_packed = s_end && s_result && s_dense;
 
+    // a cycle late: gn_slot_add looks at idle again after four
+    reg begins_reg = 1'b0;
+    always @(posedge clk) begins_reg <= begins && !rst;
+
     gn_credit_counter #(.CREDITS(9), .MOST(1)) results (
-        .clk(clk), .rst(rst), .ok(unused_ok), .idle(idle), .take({2'd0, begins}), .give({2'd0, e_take}));
+        .clk(clk), .rst(rst), .ok(unused_ok), .idle(idle), .take({2'd0, begins_reg}), .give({2'd0, e_take}));
     gn_credit_fifo #(.WIDTH(META_WIDTH + 2), .LOG2(3)) ends (
         .clk(clk), .rst(rst), .s_data({s_summed, s_poison, s_meta}), .s_valid(s_packed),
         .m_data({e_summed, e_poison, e_meta}), .m_valid(e_valid), .m_ready(e_take));
