@@ -131,9 +131,9 @@ def storage(kind="FloatStorage", key="0", count=16):
     return b"(" + name + b"J" + struct.pack("<i", count) + b"tQ"
 def integers(*numbers):
     return b"(" + b"".join(b"J" + struct.pack("<i", n) for n in numbers) + b"t"
-def tensor(shape=(4,), stride=(1,), offset=0, **of):
+def tensor(shape=(4,), stride=(1,), offset=0, metadata=b"", **of):
     place = b"J" + struct.pack("<i", offset) + integers(*shape) + integers(*stride)
-    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage(**of) + place + b"\x89}tR"
+    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage(**of) + place + b"\x89}" + metadata + b"tR"
 def state(**tensors):
     return b"\x80\x02}(" + b"".join(text(n) + t for n, t in tensors.items()) + b"u."
 f = "x.pt"
@@ -191,6 +191,11 @@ open("good.pt", "wb").write(pt(good))
 assert subprocess.run([GRADNIC, "ratio", "-q", "--list", "good.pt"]).returncode == 0
 for cut in range(len(good) - 1):
     refuse(f, pt(good[:cut]), "of the pickle") if cut % 7 == 0 else None
+negated = b"}(" + text("neg") + b"\x88u"  # as torch saves a view with torch's bit "neg"
+refuse(f, pt(state(w=tensor(metadata=negated))), "tensor 'w': its sign is in a note beside its values")
+for metadata in (b"}", b"N"):
+    open("plain.pt", "wb").write(pt(state(w=tensor(metadata=metadata), i=tensor(metadata=negated, kind="LongStorage"))))
+    assert subprocess.run([GRADNIC, "ratio", "-q", "--list", "plain.pt"], stdout=subprocess.DEVNULL).returncode == 0
 refuse(f, pt(state(w=tensor(offset=13))), "it reaches beyond its storage")
 refuse(f, pt(state(w=tensor(offset=-1))), "it reaches beyond its storage")
 refuse(f, pt(state(w=tensor(count=-1))), "it reaches beyond its storage")

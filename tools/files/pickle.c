@@ -78,6 +78,10 @@ static gn_status report_tensor(search *s, const gn_pickle_node *node)
     if (offset < 0 || held < 0 || tensor.count > (uint64_t)held || (uint64_t)offset > (uint64_t)held - tensor.count)
         return bad(s, "it reaches beyond its storage");
     tensor.offset = (uint64_t)offset;
+    if (node->number && tensor.is_float) {
+        bad(s, "its sign is in a note beside its values; save it as tensor.resolve_neg()");
+        return m->error->status = GN_UNSUPPORTED;
+    }
     if (tensor.count && !is_dense(shape, stride, dimensions, false)) {
         tensor.fortran_order = is_dense(shape, stride, dimensions, true);
         if (!tensor.fortran_order && tensor.is_float) {

@@ -336,14 +336,23 @@ static gn_status push_storage(gn_pickle_machine *m)
     return wrong ? wrong : append(m, storage, items[4]);
 }
 
-/// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)
+/// Whether the arguments of _rebuild_tensor_v2 end with something that changes values: `metadata`
+/// says of a tensor that its values are to be negated or conjugated when they are read.
+static bool has_metadata(const gn_pickle_machine *m, gn_pickle_ref arguments)
+{
+    gn_pickle_ref items[7];
+    if (!first_items(m, arguments, items, 7) || is(m, items[6], GN_PICKLE_NONE)) return false;
+    return !is(m, items[6], GN_PICKLE_DICT) || m->nodes[items[6]].count;
+}
+
+/// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata)
 static gn_status push_tensor(gn_pickle_machine *m, gn_pickle_ref arguments)
 {
     gn_pickle_ref items[4];
     if (!first_items(m, arguments, items, 4) || !is(m, items[0], GN_PICKLE_STORAGE) ||
         !is(m, items[1], GN_PICKLE_INT) || !is(m, items[2], GN_PICKLE_TUPLE) || !is(m, items[3], GN_PICKLE_TUPLE))
         return bad(m, "a tensor is not made of a storage, an offset, a size and strides");
-    gn_status wrong = push_new(m, GN_PICKLE_TENSOR, 0);
+    gn_status wrong = push_new(m, GN_PICKLE_TENSOR, has_metadata(m, arguments));
     const gn_pickle_ref tensor = wrong ? 0 : m->stack[m->depth - 1];
     for (unsigned i = 0; i < 4 && !wrong; i++) wrong = append(m, tensor, items[i]);
     return wrong;

@@ -33,7 +33,7 @@ typedef struct gn_pickle_node {
     gn_pickle_kind kind;
     uint32_t first, last;  // items: numbers into gn_pickle_machine.items; a string's first byte
     uint32_t count;        // of items or bytes
-    int64_t number;        // INT, BOOL: the value; GLOBAL: its row in the table of names
+    int64_t number;        // INT, BOOL: the value; GLOBAL: its row in the table of names; TENSOR: 1 with metadata
 } gn_pickle_node;
 
 /// An item of a tuple, list or dictionary, and the next one.
