@@ -32,7 +32,7 @@ bool gn_mpi_take(MPI_Comm comm, gn_mpi_name name, const gn_call *call, size_t by
 /// The bound of `codec` on a sum over `ranks`, or what there is instead of one.
 static void say_bound(char *text, size_t size, const gn_comm_config *comm, int ranks)
 {
-    const char *of = comm->scale == GN_SCALE_AUTO ? " of a vector's RMS" : "";
+    const char *of = comm->scale == GN_SCALE_AUTO ? " x 1.53 of a vector's RMS" : "";
     if (comm->codec.profile == GN_PAPER)
         snprintf(text, size, "paper cuts at each hop, at most 2^-%d each", comm->codec.bound_exp);
     else

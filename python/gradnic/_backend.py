@@ -323,7 +323,7 @@ class GradnicBackend(C10DBackend):
         if _told.is_set():
             return
         _told.set()
-        relative = " of the RMS" if self._options.scale == "auto" else ""
+        relative = " x 1.53 of the RMS" if self._options.scale == "auto" else ""
         logger.info("sums and averages of float32, bfloat16 and float16 of %d bytes and more are compressed: %s, with "
                     "an error of at most 2^-%d%s for each rank. GRADNIC_PROFILE=none turns it off",
                     self._options.min_bytes, self._options.profile, self._options.bound, relative)

@@ -102,7 +102,7 @@ class Communicator:
 
     With `compress` ("dense", "lattice" or "paper"), sums and averages of float32, bfloat16 and
     float16 have an error of at most 2^-k for each rank's value. With `scale="auto"` the bound is
-    relative: 2^(-k - scale_target) of the RMS. Everything else is exact.
+    relative: 2^(-k - scale_target) of the RMS, or up to 1.53 times that. Everything else is exact.
 
     `timeout` is in seconds: how long a rank that is waited for may give no sign of life. After an
     error the communicator is dead, but for InvalidError. One thread at a time may call

@@ -42,7 +42,7 @@ _made: Dict[str, int] = {}  # states that have connected, by group: all ranks co
 class State:
     """How hook() compresses, and what it remembers: a residual and a scale for each bucket.
 
-    The bound is 2^-k of the RMS of a bucket (`scale="none"`: of the values as they are). With
+    The bound is about 2^-k of the RMS of a bucket (`scale="none"`: of the values as they are). With
     `feedback`, what a step has rounded away is added to the next one, so a coarse bound will do.
     state_dict() has both. Residuals differ from rank to rank: each rank saves its own.
     """

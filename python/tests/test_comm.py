@@ -130,6 +130,19 @@ def scaled(rank, size, rendezvous, bucket):
     return errors
 
 
+def worst(rank, size, rendezvous):
+    """Errors, in units of 2^-k of the RMS. Mantissas are small, and some exponents larger."""
+    with make(rank, size, rendezvous, compress="dense", k=6, scale="auto", algorithm="direct") as comm:
+        values = np.linspace(1, 1.06, 100000, dtype=np.float32)
+        values[::4] = 2
+        error = comm.allreduce(values.copy(), op="average", bucket=None) - values
+        return float(np.abs(error).max() / np.sqrt(np.mean(values.astype(float)**2)) * 2**6)
+
+
+def test_the_relative_bound_is_at_most_1_53_times_what_k_says():
+    assert all(1.4 < error <= 1.53 for error in run(2, worst))
+
+
 def test_a_bucket_without_a_name_has_its_own_scale_in_each_call():
     assert max(max(errors) for errors in run(3, scaled, None)) <= 3 * 2**-5
     assert max(max(errors) for errors in run(3, scaled, 7)) > 1  # the scale of the call before

@@ -219,7 +219,7 @@ typedef struct gn_comm_config {
     gn_codec codec;
     gn_scale scale;  ///< GN_SCALE_NONE by default
     /// GN_SCALE_AUTO brings the RMS to about 2^scale_target. So the bound is 2^(-k - scale_target)
-    /// of the RMS. 0 by default.
+    /// of the RMS, or up to sqrt(7/3) = 1.53 times that: the RMS is estimated. 0 by default.
     int8_t scale_target;
     /// When not NULL: called on every piece of data before it is sent, in place of a NIC, where no
     /// TUN device may be made. It may change the values as the two NICs on the way would, count,
