@@ -16,6 +16,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore
+from torch.utils.weak import TensorWeakRef
 
 from . import _native as native
 from ._arrays import view_of
@@ -44,7 +45,8 @@ class State:
 
     The bound is about 2^-k of the RMS of a bucket (`scale="none"`: of the values as they are). With
     `feedback`, what a step has rounded away is added to the next one, so a coarse bound will do.
-    state_dict() has both. Residuals differ from rank to rank: each rank saves its own.
+    state_dict() has both. Residuals differ from rank to rank: each rank saves its own. A state is
+    for one model: those of two would get each other's residuals and scales.
     """
 
     def __init__(self, k: int = 4, *, feedback: bool = True, profile: str = "dense", scale: str = "auto",
@@ -65,6 +67,7 @@ class State:
         self._loaded: Dict[Layout, torch.Tensor] = {}
         self._numbers: Dict[Layout, int] = {}  # what the communicator calls a bucket
         self._scales: Dict[Layout, int] = {}  # that were loaded
+        self._parameters: Dict[int, Any] = {}  # of the model, by id()
 
     @property
     def communicator(self) -> Optional[Communicator]:
@@ -101,6 +104,7 @@ class State:
                 self._scales = self._known_scales()
             self._lane.close()
             self._lane = self._sums = self._line = None
+        self._parameters = {}
 
     def _connected(self) -> Lane:
         if self._lane is not None:
@@ -126,6 +130,18 @@ class State:
             return dict(self._scales)
         found = {layout: self._lane.comm.scale(number) for layout, number in self._numbers.items()}
         return {layout: scale for layout, scale in found.items() if scale is not None}
+
+    # DDP's first bucket comes first in every pass, also where DDP has changed its buckets. It has
+    # no parameter of the model before when it is another model's.
+    def _refuse_other_model(self, bucket: Any) -> None:
+        parameters = bucket.parameters()
+        strangers = [parameter for parameter in parameters if id(parameter) not in self._parameters]
+        if bucket.index() == 0 and len(strangers) == len(parameters):
+            if any(kept() is not None for kept in self._parameters.values()):
+                raise InvalidError("this gradnic.State has the residuals and scales of another model that is still "
+                                   "there: give each model a State of its own")
+            self._parameters = {}
+        self._parameters.update((id(parameter), TensorWeakRef(parameter)) for parameter in strangers)
 
     # All ranks see the same buckets in the same order. When DDP changes its buckets, they are new
     # ones: their scales have nothing to do with those of the buckets before.
@@ -175,6 +191,7 @@ def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Te
 
     On a GPU it is compressed there, where Triton is: only the compressed bytes cross to the host.
     """
+    state._refuse_other_model(bucket)
     buffer = bucket.buffer()
     lane = state._connected()
     what = f"the hook's allreduce of bucket {bucket.index()}"

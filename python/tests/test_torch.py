@@ -305,6 +305,42 @@ def test_a_checkpoint_of_the_hook_goes_on_with_the_same_bits():
     assert len({*run(2, resumed, True), *run(2, resumed, False)}) == 1
 
 
+def shared_state(rank, size, rendezvous):
+    """What happens to a second model that has the same state, while the first lives and when not."""
+    import gc
+
+    import gradnic
+
+    begin(rank, size, rendezvous)
+    state, said = gradnic.State(k=4), []
+
+    def step(network):
+        wrapped = torch.nn.parallel.DistributedDataParallel(network)
+        wrapped.register_comm_hook(state, gradnic.hook)
+        for _ in range(3):  # DDP changes its buckets after the first
+            wrapped(torch.ones(1, 64)).sum().backward()
+
+    first = model()
+    step(first)
+    step(first)  # wrapped anew, it is the same model
+    second = model()
+    try:
+        step(second)
+    except Exception as error:
+        said.append(str(error))
+    del first
+    gc.collect()
+    step(second)
+    state.close()
+    dist.destroy_process_group()
+    return said
+
+
+def test_a_state_is_for_one_model():
+    for said in run(2, shared_state):
+        assert len(said) == 1 and "give each model a State of its own" in said[0]
+
+
 @pytest.fixture(scope="module")
 def by_gloo():
     return run(2, ddp, "gloo", "none", None)[0][0]
