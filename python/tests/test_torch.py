@@ -306,7 +306,7 @@ def test_a_checkpoint_of_the_hook_goes_on_with_the_same_bits():
 
 
 def shared_state(rank, size, rendezvous):
-    """What happens to a second model that has the same state, while the first lives and when not."""
+    """What a second model gets that has the same state: while the first lives, and then."""
     import gc
 
     import gradnic

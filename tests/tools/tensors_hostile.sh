@@ -232,6 +232,39 @@ assert largest("big.pt") == 3 / 512
 open("many.npz", "wb").write(archive([("%d" % i, b"") for i in range(65600)] + [("a.npy", a)]))
 assert largest("many.npz") == 999 / 512
 
+# Members beyond 4 GiB have their sizes and their place in an extra field, as these small ones do.
+def zip64(data, deflated=False, field=None, place=None, packed=None, crc=None, bytes=None):
+    whole = zlib.compress(data, 9)[2:-4] if deflated else data
+    first, method = archive([("a.npy", a)]), 8 if deflated else 0
+    own = first[: first.index(b"PK\1\2")]  # the member, without the directory
+    entry = first[len(own) : first.index(b"PK\5\6")]
+    sizes = struct.pack("<QQ", len(data) if bytes is None else bytes, len(whole) if packed is None else packed)
+    known = struct.pack("<HHHII", method, 0, 0, zlib.crc32(data) if crc is None else crc, 0xFFFFFFFF) + b"\xff" * 4
+    field = sizes + struct.pack("<Q", len(own) if place is None else place) if field is None else field
+    extra = struct.pack("<HHHH", 7, 0, 1, len(field)) + field  # behind one of another kind
+    local = b"PK\3\4" + struct.pack("<HH", 45, 0) + known + struct.pack("<HH", 5, 20) + b"w.npy"
+    local += struct.pack("<HH", 1, 16) + sizes + whole
+    entry += b"PK\1\2" + struct.pack("<HHH", 45, 45, 0) + known + struct.pack("<HHHHHI", 5, len(extra), 0, 0, 0, 0)
+    entry += b"\xff" * 4 + b"w.npy" + extra
+    end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 2, 2, len(entry), len(own) + len(local), 0)
+    return own + local + entry + end
+w = npy(np.arange(5000, dtype="<f4") / 512)
+for deflated in (False, True):
+    good = zip64(w, deflated)
+    assert zipfile.ZipFile(io.BytesIO(good)).read("w.npy") == w  # Python's reader agrees
+    open("wide.npz", "wb").write(good)
+    assert largest("wide.npz") == 4999 / 512
+    refuse("crc.npz", zip64(w, deflated, crc=7), r"member 'w\.npy': its CRC-32 is wrong")
+    refuse("short.npz", zip64(w, deflated, packed=50), r"member 'w\.npy': it ends too early")
+    refuse("share.npz", zip64(w, deflated, place=0), "two members share these bytes")
+    for wrong in (dict(field=bytes(8)), dict(field=b""), dict(place=2**63), dict(place=2**64 - 1), dict(place=9)):
+        refuse("place.npz", zip64(w, deflated, **wrong), r"member 'w\.npy': its header is damaged")
+    refuse("claims.npz", zip64(w, deflated, packed=2**64 - 9), r"member 'w\.npy': its size is impossible")
+    refuse("long.npz", zip64(w, deflated, bytes=2**40), r"member 'w\.npy': (it ends too early|its CRC-32 is wrong|.* values)")
+bad = bytearray(zip64(w, True))
+bad[bad.index(b"w.npy") + 25 : bad.index(b"w.npy") + 45] = b"\xff" * 20
+refuse("packed.npz", bytes(bad), r"member 'w\.npy': its packed bytes are damaged")
+
 # Random damage: never a crash, and where it is accepted the values are still as many as the shapes
 # say.
 files = {

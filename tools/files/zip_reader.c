@@ -8,6 +8,7 @@
 #include <unzip.h>
 
 #include "tensor.h"
+#include "zip64.h"
 #include "zip_stream.h"
 
 enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, FLAG_ENCRYPTED = 1 };
@@ -15,6 +16,7 @@ enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, FLAG_ENCRYPTED = 1 };
 typedef struct place {
     unz64_file_pos position;
     uint64_t begin, end;  // of the packed bytes in the file
+    uint64_t own;         // where its header is in the directory, if it is read here; 0: with minizip
 } place;
 
 struct gn_zip {
@@ -28,6 +30,7 @@ struct gn_zip {
     // the member that is being read
     size_t open;
     uint64_t left;
+    gn_zip64_reader *own;  // NULL: minizip reads it
 };
 
 static gn_status bad(const gn_zip *zip, const char *member, const char *what, gn_error *error)
@@ -71,11 +74,19 @@ static gn_status add_member(gn_zip *zip, gn_error *error)
     gn_status wrong = grow(zip, error);
     if (wrong) return wrong;
     place at = {0};
+    gn_zip64_member wide;
     unzGetFilePos64(zip->archive, &at.position);
-    if (unzOpenCurrentFile(zip->archive) != UNZ_OK) return bad(zip, name, "its header is damaged", error);
-    at.begin = unzGetCurrentFileZStreamPos64(zip->archive);
+    if (info.size_file_extra && gn_zip64_find(zip->stream, at.position.pos_in_zip_directory, &wide)) {
+        info.uncompressed_size = wide.bytes;
+        info.compressed_size = wide.packed;
+        at.begin = wide.begin;
+        at.own = at.position.pos_in_zip_directory;
+    } else {
+        if (unzOpenCurrentFile(zip->archive) != UNZ_OK) return bad(zip, name, "its header is damaged", error);
+        at.begin = unzGetCurrentFileZStreamPos64(zip->archive);
+        unzCloseCurrentFile(zip->archive);
+    }
     at.end = at.begin + info.compressed_size;
-    unzCloseCurrentFile(zip->archive);
     if (at.end < at.begin) return bad(zip, name, "its size is impossible", error);
     zip->members[zip->count] = (gn_zip_member){.name = strdup(name), .bytes = info.uncompressed_size};
     zip->places[zip->count] = at;
@@ -186,11 +197,19 @@ long gn_zip_find(const gn_zip *zip, const char *name)
     return found ? (long)(*found - zip->members) : -1;
 }
 
+/// @return whether all was read, and its CRC is right
+static bool close_it(gn_zip *zip)
+{
+    if (!zip->own) return unzCloseCurrentFile(zip->archive) == UNZ_OK;
+    const bool right = gn_zip64_end(zip->own);
+    zip->own = NULL;
+    return right;
+}
+
 /// Behind the last byte: closes the member, which checks its CRC.
 static gn_status finish(gn_zip *zip, gn_error *error)
 {
-    const int code = unzCloseCurrentFile(zip->archive);
-    return code == UNZ_OK ? GN_OK : bad(zip, zip->members[zip->open].name, "its CRC-32 is wrong", error);
+    return close_it(zip) ? GN_OK : bad(zip, zip->members[zip->open].name, "its CRC-32 is wrong", error);
 }
 
 static gn_status read_member(void *context, void *buffer, size_t bytes, size_t *got, gn_error *error)
@@ -201,7 +220,8 @@ static gn_status read_member(void *context, void *buffer, size_t bytes, size_t *
     while (*got < bytes && zip->left) {
         const size_t rest = bytes - *got, limit = rest > 1u << 30 ? 1u << 30 : rest;
         const unsigned wanted = limit < zip->left ? (unsigned)limit : (unsigned)zip->left;
-        const int n = unzReadCurrentFile(zip->archive, (uint8_t *)buffer + *got, wanted);
+        uint8_t *to = (uint8_t *)buffer + *got;
+        const long n = zip->own ? gn_zip64_read(zip->own, to, wanted) : unzReadCurrentFile(zip->archive, to, wanted);
         if (n < 0) return bad(zip, name, "its packed bytes are damaged", error);
         if (!n) return bad(zip, name, "it ends too early", error);
         *got += (size_t)n;
@@ -213,16 +233,21 @@ static gn_status read_member(void *context, void *buffer, size_t bytes, size_t *
 
 static void close_member(void *context)
 {
-    gn_zip *zip = context;
-    unzCloseCurrentFile(zip->archive);
+    close_it(context);
 }
 
 gn_status gn_zip_read(gn_zip *zip, size_t index, gn_input **input, gn_error *error)
 {
     const gn_zip_member *member = &zip->members[index];
-    if (unzGoToFilePos64(zip->archive, &zip->places[index].position) != UNZ_OK ||
-        unzOpenCurrentFile(zip->archive) != UNZ_OK)
+    const place *at = &zip->places[index];
+    gn_zip64_member wide;
+    if (at->own) {
+        if (!gn_zip64_find(zip->stream, at->own, &wide)) return bad(zip, member->name, "its header is damaged", error);
+        zip->own = gn_zip64_begin(zip->stream, &wide);
+        if (!zip->own) return gn_fail_memory(error);
+    } else if (unzGoToFilePos64(zip->archive, &at->position) != UNZ_OK || unzOpenCurrentFile(zip->archive) != UNZ_OK) {
         return bad(zip, member->name, "its header is damaged", error);
+    }
     zip->open = index;
     zip->left = member->bytes;
     const gn_input_source source = {.read = read_member, .close = close_member, .context = zip, .size = member->bytes};
@@ -234,6 +259,7 @@ gn_status gn_zip_read(gn_zip *zip, size_t index, gn_input **input, gn_error *err
 void gn_zip_close(gn_zip *zip)
 {
     if (!zip) return;
+    gn_zip64_end(zip->own);
     if (zip->archive) unzClose(zip->archive);
     if (zip->stream) fclose(zip->stream);
     for (size_t i = 0; i < zip->count; i++) free(zip->members[i].name);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef GRADNIC_TOOLS_FILES_ZIP_READER_H
 #define GRADNIC_TOOLS_FILES_ZIP_READER_H
-/// Zip archives (.npz, .pt): stored and deflated members, zip64, read with minizip. The bytes are
-/// untrusted. A member is read as a stream, so memory does not grow with what an archive claims.
-/// Members that share bytes of the file are refused: a small file could then unpack without end.
+/// Zip archives (.npz, .pt): stored and deflated members, read with minizip, and zip64. The bytes
+/// are untrusted. A member is read as a stream. So memory does not grow with what an archive
+/// claims. Members that share bytes of the file are refused: a small file could then unpack
+/// without end.
 
 #include <stddef.h>
 #include <stdint.h>
