@@ -26,6 +26,16 @@ function(gn_verilate target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   # of the generated code, too: Verilator's lint has looked at its source
   target_compile_options(${target} PRIVATE ${arg_OPTIMIZE} -w)
+  # A third of it runs once, when the model is made. Optimizing that would take longer than it runs.
+  get_target_property(slow ${target} SOURCES)
+  list(FILTER slow INCLUDE REGEX "/${arg_PREFIX}__[^/]*__Slow\\.cpp$")
+  set(once ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/${arg_PREFIX}_once.cxx)
+  list(TRANSFORM slow REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE content)
+  list(JOIN content "" content)
+  file(GENERATE OUTPUT ${once} CONTENT "${content}")
+  set_source_files_properties(${slow} PROPERTIES HEADER_FILE_ONLY ON)
+  set_source_files_properties(${once} PROPERTIES COMPILE_OPTIONS -O0 SKIP_UNITY_BUILD_INCLUSION ON)
+  target_sources(${target} PRIVATE ${once})
 endfunction()
 
 # Verilator's own sources, which verilate() gives to every target, compiled once for all targets of one kind: library NAME.

@@ -24,11 +24,7 @@ static const small_tree alone = {1, 2, 2, {0}}, one_slot = {1, 2, 1, {0}}, one_l
 
 // Under a sanitizer a state takes ten times as long. What the sanitizer finds does not depend on
 // the number of states.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { FEWER_FAULTS = 1 };
-#else
-enum { FEWER_FAULTS = 0 };
-#endif
+enum { FEWER_FAULTS = SANITIZED };
 
 /// One fault more, or one timer, where there is time for millions of states.
 static unsigned more(void)

@@ -20,12 +20,6 @@
 
 enum { FLOOD = 4200 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 static char control[64];
 static int fds[FLOOD];
 

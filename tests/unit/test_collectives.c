@@ -281,6 +281,7 @@ static void run_large(int rank, const ranks *group, void *argument)
 
 static void all_right(int size, plan p, rank_function function)
 {
+    if (SANITIZED && (size == 2 || size == 5)) return;  // of one, odd and even: 1, 3, 4
     ranks group;
     ranks_start(&group, size, function, &p);
     ranks_wait(&group, 120);

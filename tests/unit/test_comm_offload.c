@@ -40,6 +40,9 @@ static const struct {
     int bound_exp;
 } codecs[] = {{GN_DENSE, 10}, {GN_DENSE, 4}, {GN_LATTICE, 10}, {GN_PAPER, 10}};
 
+// Under a sanitizer every third case: the release build has looked at the values of all.
+enum { EACH = SANITIZED ? 3 : 1 };
+
 static const gn_algorithm tcp[] = {GN_RING,       GN_WORKER_AGGREGATOR, GN_DIRECT,     GN_AUTO,
                                    GN_GROUP_RING, GN_GROUP_AGGREGATOR,  GN_AGGREGATORS};
 enum { TCP = sizeof tcp / sizeof *tcp, FIRST_GROUPED = 4 };
@@ -57,7 +60,7 @@ START_TEST(test_sizes)
     plan p = {.algorithm = tcp[_i], .segment = 4096, .groups = groups_of(tcp[_i])};
     for (size_t c = 0; c < sizeof codecs / sizeof *codecs; c++) {
         p.profile = codecs[c].profile, p.bound_exp = codecs[c].bound_exp;
-        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i += EACH) {
             p.count = counts[i];
             p.in_place = i & 1;
             p.op = i & 2 ? GN_AVERAGE : GN_SUM;
@@ -71,7 +74,7 @@ END_TEST
 START_TEST(test_passes)
 {
     for (size_t c = 0; c < sizeof codecs / sizeof *codecs; c++)
-        for (unsigned bits = 0; bits < 16; bits++) {
+        for (unsigned bits = 0; bits < 16; bits += EACH) {
             const plan p = {.algorithm = tcp[_i],
                             .groups = groups_of(tcp[_i]),
                             .profile = codecs[c].profile,
