@@ -16,7 +16,10 @@ typedef struct cutter {
     size_t length;  // of the payload
     size_t done;    // bytes of it that are in packets
     size_t piece;   // payload bytes of a packet that is not compressed
-    size_t room;    // payload bytes of a packet on the wire
+    size_t within;  // 0, or the host's own pieces, which begin or end within values and are too large
+    size_t head;    // with `within`: bytes ahead of the first value
+    size_t largest;
+    size_t room;  // payload bytes of a packet on the wire
     gn_burst *burst;
 } cutter;
 
@@ -28,8 +31,9 @@ static bool is_cut_allowed(const gn_headers *h, uint16_t gso_size)
     return gso_size > 0;
 }
 
-// Finds the size of the pieces. `growth`: bytes that a stored packet gains.
-static bool prepare(cutter *c, const gn_segment *segment, const gn_headers *h, size_t growth, size_t wire_mtu)
+// Finds the size of the pieces. `growth`: bytes that a stored packet gains. `head`: bytes ahead of
+// the first value; negative: it is not known.
+static bool prepare(cutter *c, const gn_segment *segment, const gn_headers *h, size_t growth, size_t wire_mtu, int head)
 {
     bool tcp = h->protocol == GN_PROTOCOL_TCP;
     if (wire_mtu > GN_PACKET_MAX) wire_mtu = GN_PACKET_MAX;
@@ -43,8 +47,14 @@ static bool prepare(cutter *c, const gn_segment *segment, const gn_headers *h, s
     c->room = wire_mtu - h->payload;
     c->piece = segment->gso_size && segment->gso_size < c->length ? segment->gso_size : c->length;
     size_t largest = c->room - growth;
-    // A cut that the host does not make lies between two values, where the segment begins with one.
-    if (tcp && c->piece > largest && is_cut_allowed(h, segment->gso_size)) c->piece = largest - largest % 4;
+    c->largest = largest;
+    c->within = 0;
+    // A cut that the host does not make lies between two values.
+    if (tcp && c->piece > largest && is_cut_allowed(h, segment->gso_size)) {
+        if (head > 0 || (!head && c->piece < c->length && c->piece % 4)) c->within = c->piece;
+        c->head = head > 0 ? (size_t)head : 0;
+        c->piece = largest - largest % 4;
+    }
     if (c->piece > largest) return false;
     if (c->piece < c->length && !is_cut_allowed(h, segment->gso_size)) return false;
     return !c->piece || (c->length + c->piece - 1) / c->piece <= GN_BURST_PACKETS;
@@ -96,10 +106,21 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+// The payload bytes of the next packet that is not compressed. Where the host cuts within values,
+// it may send again what ends there, and that is exact. So its cuts stay, and its pieces are cut
+// into smaller ones that end with values.
+static size_t next_take(const cutter *c)
+{
+    const size_t rest = c->length - c->done;
+    if (!c->within) return smaller(c->piece, rest);
+    const size_t piece = smaller(c->within - c->done % c->within, rest), head = (c->head - c->done) & 3;
+    return piece <= c->largest ? piece : head + (c->largest - head) / 4 * 4;
+}
+
 static gn_status cut_untouched(cutter *c)
 {
     do {
-        size_t take = smaller(c->piece, c->length - c->done);
+        size_t take = next_take(c);
         if (!has_place(c, take)) return GN_INVALID;
         memcpy(next_payload(c), c->payload + c->done, take);
         finish_packet(c, take, take);
@@ -119,7 +140,7 @@ static size_t head_at(const cutter *c, const gn_plan *plan)
 static gn_status cut_to_mtu(cutter *c, const gn_plan *plan)
 {
     while (c->done < c->length) {
-        size_t take = smaller(c->piece, c->length - c->done);
+        size_t take = next_take(c);
         if (!has_place(c, take + GN_SHIM_BYTES)) return GN_INVALID;
         gn_encoded e = gn_plan_encode(plan, head_at(c, plan), c->payload + c->done, take, next_payload(c));
         gn_plan_count(plan, &e);
@@ -187,6 +208,11 @@ static bool ends_with_values(const cutter *c, const gn_segment *s, int head)
     return !head && s->gso_size % 4 == 0;
 }
 
+static int head_of_values(const gn_segment *s)
+{
+    return s->values ? s->head : -1;
+}
+
 static gn_status cut_segment(gn_tx *tx, const gn_segment *s, gn_cut cut, size_t wire_mtu, gn_burst *burst)
 {
     gn_headers h;
@@ -199,7 +225,8 @@ static gn_status cut_segment(gn_tx *tx, const gn_segment *s, gn_cut cut, size_t 
 
     cutter c;
     c.burst = burst;
-    if (!prepare(&c, s, &h, eligible ? GN_SHIM_BYTES : 0, wire_mtu)) return GN_INVALID;
+    const int head = eligible ? plan.head : head_of_values(s);
+    if (!prepare(&c, s, &h, eligible ? GN_SHIM_BYTES : 0, wire_mtu, head)) return GN_INVALID;
     if (!eligible) return cut_untouched(&c);
     bool fill = cut == GN_CUT_FILL && h.protocol == GN_PROTOCOL_TCP && plan.head != GN_HEAD_STORED &&
                 ends_with_values(&c, s, plan.head);
@@ -225,7 +252,7 @@ static gn_status cut_only(const gn_tx *tx, const gn_segment *s, size_t wire_mtu,
     if (parse != GN_PARSE_OK || is_whole(s, &h, growth, wire_mtu)) return copy_whole(s, wire_mtu, burst);
     cutter c;
     c.burst = burst;
-    return prepare(&c, s, &h, growth, wire_mtu) ? cut_untouched(&c) : GN_INVALID;
+    return prepare(&c, s, &h, growth, wire_mtu, head_of_values(s)) ? cut_untouched(&c) : GN_INVALID;
 }
 
 gn_status gn_tx_segment_cut(const gn_tx *tx, const gn_segment *segment, size_t wire_mtu, gn_burst *burst)
@@ -244,14 +271,14 @@ gn_status gn_tx_segment_headers(gn_tx *tx, const gn_segment *segment, size_t wir
     gn_headers h;
     gn_parse parse = gn_packet_parse(segment->packet, segment->length, &h);
     if (parse != GN_PARSE_OK || is_checksum_elsewhere(segment, parse, &h)) return GN_UNSUPPORTED;
-    if (is_eligible(tx, parse, &h)) return GN_UNSUPPORTED;
+    if (is_eligible(tx, parse, &h) || segment->values) return GN_UNSUPPORTED;
 
     int tcp_head = gn_tx_note_flow(tx, segment->packet, &h);
     gn_plan plan;
     gn_tx_make_plan(tx, parse, &h, segment->length, tcp_head, &plan);
     cutter c;
     c.burst = burst;
-    if (!prepare(&c, segment, &h, 0, wire_mtu)) return GN_INVALID;
+    if (!prepare(&c, segment, &h, 0, wire_mtu, head_of_values(segment))) return GN_INVALID;
     unsigned count = 0;
     do {
         size_t take = smaller(c.piece, c.length - c.done);

@@ -58,6 +58,7 @@ gn_status gn_nic_change(gn_nic *nic, const gn_change *change, gn_error *error)
     nic->config.rule_count = count;
     if (change->given & GN_CHANGE_CUT) nic->out->cut = change->cut;
     if (change->given & GN_CHANGE_BYPASS) {
+        if (!change->bypass && nic->config.bypass) gn_guard_forget(nic->out->guard);
         nic->config.bypass = change->bypass;
         gn_datapath_set_bypass(nic->datapath, change->bypass);
         (void)gn_nic_stop_if_failed(nic);

@@ -11,6 +11,7 @@
 
 #include "driver/inner.h"
 #include "driver/looks.h"
+#include "driver/sent.h"
 #include "driver/untouched.h"
 #include "host/warn.h"
 #include "net/clock.h"
@@ -25,9 +26,7 @@ typedef struct entry {
     flow_key key;  // version 0: no flow
     gn_looks verdict;
     uint64_t seen;  // gn_now() of its last segment
-    uint32_t top;   // TCP: the sequence number behind all that was sent
-    bool begun;     // there is such a number
-    bool within;    // TCP: the host has cut within a value
+    gn_sent sent;   // TCP
     gn_evidence evidence;
 } entry;
 
@@ -37,6 +36,7 @@ struct gn_guard {
     gn_untouched *untouched;
     gn_log_limit limit;
     gn_guard_counters counters;
+    const gn_sent *held;  // of the segment that was looked at last, when it is held
     entry flows[SETS][WAYS];
 };
 
@@ -191,34 +191,55 @@ static bool judge(gn_guard *guard, gn_datapath *datapath, entry *flow, const vie
     return !w.all || !gn_words_travel_exactly(w.at, w.count);
 }
 
-// Whether a TCP segment is sent again, of a flow that is cut within values. The host may cut it at
-// other places now, and has sent parts of values exactly. The receiver may have them, so no such
-// value may come rounded.
-static bool comes_again(entry *flow, const view *v)
+// Notes a TCP segment. @return whether it has to go untouched, whatever the flow looks like
+static bool is_held(gn_datapath *datapath, gn_sent *sent, const view *v)
 {
-    const uint32_t bytes = (uint32_t)(v->h.end - v->h.payload), behind = v->h.seq + bytes,
-                   piece = v->segment->gso_size && v->segment->gso_size < bytes ? v->segment->gso_size : 0;
+    const bool ends = v->h.tcp_flags & (GN_TCP_FIN | GN_TCP_RST);
     if (v->h.protocol != GN_PROTOCOL_TCP) return false;
-    const bool again = flow->begun && (int32_t)(v->h.seq - flow->top) < 0;
-    if (!flow->begun || (int32_t)(behind - flow->top) > 0) flow->top = behind;
-    flow->begun = true;
-    if (piece % 4 || (bytes % 4 && !(v->h.tcp_flags & GN_TCP_FIN))) flow->within = true;
-    return again && flow->within;
+    if (!sent->begun) {
+        // Of a flow whose SYN was not seen all goes stored. To ask at its end would forget it.
+        const int head = ends ? -1 : gn_datapath_head(datapath, v->segment->packet, v->segment->length);
+        if (head < 0) return false;
+        gn_sent_begin(sent, v->h.seq, head);
+    }
+    return gn_sent_note(sent, &(gn_sent_segment){.seq = v->h.seq,
+                                                 .bytes = (uint32_t)(v->h.end - v->h.payload),
+                                                 .piece = v->segment->gso_size,
+                                                 .end = v->h.tcp_flags & GN_TCP_FIN});
 }
 
 static bool leaves(gn_guard *guard, gn_datapath *datapath, const view *v, uint64_t now)
 {
     entry *flow = find_or_add(guard, &v->key, &v->h, now);
-    const bool again = comes_again(flow, v);
-    if (flow->verdict == GN_LOOKS_GRADIENT && !again) return false;
+    const bool held = is_held(datapath, &flow->sent, v);
+    if (flow->verdict == GN_LOOKS_GRADIENT && !held) return false;
     if (v->h.tcp_flags & (GN_TCP_FIN | GN_TCP_RST))
         (void)gn_datapath_head(datapath, v->segment->packet, v->segment->length);  // forgets the flow
-    else if (flow->verdict == GN_LOOKS_UNDECIDED && !judge(guard, datapath, flow, v, now) && !again)
+    else if (flow->verdict == GN_LOOKS_UNDECIDED && !judge(guard, datapath, flow, v, now) && !held)
         return false;
-    const bool other = again || flow->verdict == GN_LOOKS_OTHER;
+    const bool other = held || flow->verdict == GN_LOOKS_OTHER;
+    if (held) guard->held = &flow->sent;
     *(other ? &guard->counters.left : &guard->counters.undecided) += 1;
     *(other ? &guard->counters.left_bytes : &guard->counters.undecided_bytes) += v->segment->length;
     return true;
+}
+
+// A flow begins, and another one may have had its ports. Marked from here on, it is known.
+static void begin(gn_guard *guard, const view *v, bool marked, uint64_t now)
+{
+    entry *flow = find(guard, &v->key);
+    if (flow) *flow = (entry){0};
+    if (!marked) return;
+    if (!flow) flow = add(guard, &v->key);
+    *flow = (entry){.key = v->key, .seen = now};
+    gn_sent_know(&flow->sent, v->h.seq + 1);
+}
+
+// What a flow sends without its mark counts, too, where it has one at other times.
+static void note_unmarked(gn_guard *guard, gn_datapath *datapath, const view *v)
+{
+    entry *flow = find(guard, &v->key);
+    if (flow && flow->sent.begun) (void)is_held(datapath, &flow->sent, v);
 }
 
 bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rules, size_t rule_count,
@@ -226,20 +247,30 @@ bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rule
 {
     view v;
     v.segment = segment;
+    guard->held = NULL;
     if (gn_packet_parse(segment->packet, segment->length, &v.h) != GN_PARSE_OK) return false;
-    const bool begins = v.h.tcp_flags & GN_TCP_SYN;
-    const gn_rule *rule = v.h.end > v.h.payload ? gn_rule_match(rules, rule_count, &v.h) : NULL;
+    const bool begins = v.h.tcp_flags & GN_TCP_SYN, tcp = v.h.protocol == GN_PROTOCOL_TCP;
+    if (!begins && v.h.end == v.h.payload) return false;
+    const gn_rule *rule = gn_rule_match(rules, rule_count, &v.h);
     // A head in the rule describes the packets of one program, such as those for a switch.
-    if (rule && rule->head && v.h.protocol == GN_PROTOCOL_UDP) return false;
-    if ((!begins && !rule) || !make_key(&v.key, segment, &v.h)) return false;
-    if (!begins) return leaves(guard, datapath, &v, now);
-    entry *old = find(guard, &v.key);
-    if (old) *old = (entry){0};
+    if (!tcp && (!rule || rule->head)) return false;
+    if (!make_key(&v.key, segment, &v.h)) return false;
+    if (!begins && rule) return leaves(guard, datapath, &v, now);
+    if (begins)
+        begin(guard, &v, rule, now);
+    else
+        note_unmarked(guard, datapath, &v);
     return false;
 }
 
 gn_status gn_guard_cut(gn_guard *guard, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
                        gn_headers_cut *cut)
 {
-    return gn_untouched_cut(guard->untouched, segment, wire_mtu, burst, cut, &guard->counters.shielded);
+    gn_segment s = *segment;
+    gn_headers h;
+    if (guard->held && gn_packet_parse(s.packet, s.length, &h) == GN_PARSE_OK) {
+        s.values = true;
+        s.head = gn_sent_head(guard->held, h.seq);
+    }
+    return gn_untouched_cut(guard->untouched, &s, wire_mtu, burst, cut, &guard->counters.shielded);
 }

@@ -227,15 +227,26 @@ def head_of(packet, first_head, done):
     return first_head if packet.udp else (first_head - done) % 4
 
 
+def piece_size(room, h, done, rest, gso, within):
+    """Payload bytes of the next packet with the cut mtu."""
+    if gso <= room:
+        return gso
+    if not within:
+        return room // 4 * 4
+    piece = min(gso - done % gso, rest)
+    return piece if piece <= room else h + (room - h) // 4 * 4
+
+
 def pieces(packet, payload, kind, k, head, cut, gso, mtu):
     """(payload bytes taken, bytes on the wire) for each packet."""
     room, done = mtu - packet.header_bytes() - 8, 0
-    if not packet.udp and gso < len(payload) and (head or gso % 4):  # the host cuts within values
+    within = not packet.udp and (head or (gso < len(payload) and gso % 4))  # the host cuts within values
+    if within and gso < len(payload):
         cut = "mtu"
     while done < len(payload):
         rest, h = payload[done:], head_of(packet, head, done)
         if cut == "mtu" or packet.udp:  # a datagram stays one
-            taken = rest[:gso if gso <= room else room // 4 * 4]
+            taken = rest[:piece_size(room, h, done, len(rest), gso, within)]
             yield taken, transform(kind, k, h, taken), h
         elif len(rest) <= room:
             taken = rest

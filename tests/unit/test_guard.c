@@ -145,6 +145,129 @@ START_TEST(odd_end_sent_again)
 }
 END_TEST
 
+// A flow whose SYN the guard has not seen may have sent anything before. Cut within values, all of
+// it goes untouched.
+START_TEST(unknown_and_cut)
+{
+    const uint8_t *payload = (const uint8_t *)gradients;
+    for (int unknown = 0; unknown < 2; unknown++) {
+        packet p = {.seq = 9};
+        open_flow(p);
+        if (unknown) gn_guard_forget(guard);
+        ck_assert(!leaves(p, payload, 400, 0));
+        p.seq += 400;
+        ck_assert(leaves(p, payload + 400, 401, 0) == unknown);
+        p.seq += 401;
+        ck_assert(leaves(p, payload + 801, 403, 0) == unknown);
+    }
+}
+END_TEST
+
+// The one segment that ended within a value was lost ahead of the NIC. The next one shows it: it
+// begins within one.
+START_TEST(begins_within)
+{
+    const uint8_t *payload = (const uint8_t *)gradients;
+    packet p = {.seq = 1};
+    open_flow(p);
+    ck_assert(!leaves(p, payload, 400, 0));
+    p.seq += 403;
+    ck_assert(leaves(p, payload + 403, 400, 0));
+    p.seq -= 3;
+    ck_assert(leaves(p, payload + 400, 400, 0));  // again, and cut elsewhere
+    p.seq += 403;
+    ck_assert(!leaves(p, payload + 803, 400, 0));
+}
+END_TEST
+
+// Bytes that are missing: lost on the way to the NIC, they come again. They matter to a flow that
+// is cut within values.
+START_TEST(gap)
+{
+    for (unsigned odd = 0; odd < 2; odd++) {
+        packet p = {.seq = 0xffffff00};
+        open_flow(p);
+        ck_assert(!leaves(p, gradients, 400 + odd, 0));
+        p.seq += 800 + odd;
+        ck_assert(leaves(p, gradients, 400, 0) == odd);
+        p.seq += 400;
+        ck_assert(leaves(p, gradients, 400, 0) == odd);
+        p.seq -= 800;
+        ck_assert(leaves(p, gradients, 400, 0) == odd);  // here they are
+        p.seq += 1200;
+        ck_assert(!leaves(p, gradients, 400, 0));
+    }
+}
+END_TEST
+
+// Untouched on a path that became narrower, it is cut between its values.
+START_TEST(held_and_cut)
+{
+    const uint8_t *payload = (const uint8_t *)gradients;
+    packet p = {.seq = 1};
+    gn_headers_cut cut;
+    open_flow(p);
+    ck_assert(!leaves(p, payload, 403, 0));
+    p.seq += 403;
+    ck_assert(!leaves(p, payload + 403, 1000, 0));
+    ck_assert(leaves(p, payload + 403, 1000, 0));
+    const gn_segment segment = {.packet = bytes, .length = packet_build(&p, payload + 403, 1000, bytes)};
+    ck_assert_int_eq(gn_guard_cut(guard, &segment, 600, &burst, &cut), 0);
+    ck_assert_uint_eq(cut.header_bytes, 0);
+    ck_assert_uint_eq(burst.count, 2);
+    ck_assert_uint_eq((403 + burst.offset[1] - 40) % 4, 0);
+}
+END_TEST
+
+// Or they are without the mark.
+START_TEST(partly_unmarked)
+{
+    packet p = {.seq = 1}, plain = {.seq = 401, .tos = 4};
+    open_flow(p);
+    ck_assert(!leaves(p, gradients, 400, 0));
+    ck_assert(!leaves(plain, gradients, 400, 0));
+    p.seq += 800;
+    ck_assert(!leaves(p, gradients, 400, 0));
+    plain.seq = p.seq + 400;
+    ck_assert(!leaves(plain, gradients, 403, 0));
+    p.seq += 803;
+    ck_assert(!leaves(p, gradients, 401, 0));
+    p.seq -= 3;
+    ck_assert(leaves(p, gradients, 404, 0));
+}
+END_TEST
+
+// Or the segment is another connection's, whose SYN was not seen. Its values begin elsewhere.
+START_TEST(another_connection)
+{
+    static const uint32_t away[] = {1, 12345, 0x3fffffff, 0x7fffffff, 0x80000000, 0xa0000000, 0xfffffe00};
+    for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
+        packet p = {.seq = 77};
+        open_flow(p);
+        ck_assert(!leaves(p, gradients, 400, 0));
+        p.seq += 400 + away[i];
+        for (int more = 0; more < 9; more++, p.seq += 1440) ck_assert(leaves(p, gradients, 1440, 0));
+        open_flow(p);
+        ck_assert(!leaves(p, gradients, 400, 0));
+    }
+    // Its numbers may lie among those of the first one. Then its values begin at other ones, and it
+    // goes on where the first one ended.
+    for (uint32_t later = 1; later < 4; later++) {
+        packet p = {.seq = 77};
+        open_flow(p);
+        for (int more = 0; more < 4; more++, p.seq += 1440) ck_assert(!leaves(p, gradients, 1440, 0));
+        p.seq = 77 + 1000 + later;
+        for (int more = 0; more < 9; more++, p.seq += 1440) ck_assert(leaves(p, gradients, 1440, 0));
+    }
+    // It does not become the first one when it has sent so much that its numbers meet that one's.
+    packet p = {.seq = 0};
+    open_flow(p);
+    ck_assert(!leaves(p, gradients, 400, 0));
+    for (p.seq = 1001; p.seq < 0xf0000000; p.seq += 0x08000000) ck_assert(leaves(p, gradients, 1440, 0));
+    for (p.seq = 0xfffffa60; p.seq != 1440; p.seq += 1440) ck_assert(leaves(p, gradients, 1440, 0));
+}
+END_TEST
+
 // What is too short to judge is left alone, unless every profile carries it exactly.
 START_TEST(undecided)
 {
@@ -321,6 +444,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("guard", setup, teardown, tcp, phase, sent_again, odd_end_sent_again, undecided, end,
+    return RUN_SUITE("guard", setup, teardown, tcp, phase, sent_again, odd_end_sent_again, unknown_and_cut,
+                     begins_within, gap, held_and_cut, partly_unmarked, another_connection, undecided, end,
                      beginning_not_seen, udp, datagrams, not_the_guards, eviction, shielded, options_are_not_shielded);
 }

@@ -169,21 +169,50 @@ END_TEST
 // together with what it has. So no packet may have that value whole.
 START_TEST(no_packet_has_a_value_whole_that_the_host_may_cut)
 {
-    for (unsigned phase = 0; phase < 4; phase++) {
-        for (unsigned gso = 1398; gso < 1402; gso++) {
+    for (unsigned i = 0; i < 4 * 4 * 8; i++) {
+        const unsigned phase = i % 4, gso = 1398 + i / 4 % 4, mtu = i / 16 ? 1400 - i / 16 : 1500;
+        for (gn_cut how = GN_CUT_MTU; how <= GN_CUT_FILL; how++) {
             packet p = {.seq = 1, .partial = true};
             open_flow(p);
             p.seq += phase;
-            ck_assert_int_eq(cut(p, (uint8_t *)values + phase, 60000, gso, GN_CUT_FILL, 1500), GN_OK);
-            if (!phase && gso == 1400) ck_assert_uint_lt(burst.count, 20);
-            for (unsigned i = 0, from = phase; i < burst.count; i++) {
+            ck_assert_int_eq(cut(p, (uint8_t *)values + phase, 60000, gso, how, mtu), GN_OK);
+            if (!phase && gso == 1400 && how == GN_CUT_FILL) ck_assert_uint_lt(burst.count, 20);
+            for (unsigned k = 0, from = phase; k < burst.count; k++) {
                 size_t length, got;
-                const uint8_t *one = packet_at(i, &length);
+                const uint8_t *one = packet_at(k, &length);
                 ck_assert_int_eq(gn_rx_packet(rx, one, length, back, ROOM, &got), GN_VERDICT_WRITE);
                 const unsigned to = from + (unsigned)got - 40;
+                ck_assert(to % 4 == 0 || (to - phase) % gso == 0 || to == phase + 60000);
                 for (unsigned at = phase; at < phase + 60000; at += gso)
                     ck_assert(at % 4 == 0 || at < (from + 3) / 4 * 4 || at > to / 4 * 4);
                 from = to;
+            }
+        }
+    }
+}
+END_TEST
+
+// The same of what is sent again, untouched, over a path that became narrower.
+START_TEST(what_is_held_is_cut_between_values)
+{
+    for (unsigned head = 0; head < 4; head++) {
+        for (unsigned gso = 1398; gso < 1402; gso++) {
+            gn_headers_cut cut;
+            const packet p = {.tos = NO_TOS, .seq = 1, .partial = true};
+            const gn_segment s = {.packet = segment,
+                                  .length = packet_build(&p, values, 60000, segment),
+                                  .gso_size = (uint16_t)gso,
+                                  .partial_checksum = true,
+                                  .values = true,
+                                  .head = (uint8_t)head};
+            ck_assert_int_eq(gn_tx_segment_headers(tx, &s, 1300, &burst, &cut), GN_UNSUPPORTED);
+            ck_assert_int_eq(gn_tx_segment(tx, &s, GN_CUT_MTU, 1300, &burst), GN_OK);
+            check_burst(p, (uint8_t *)values, 60000, 1300, false);
+            for (unsigned i = 0, to = 0; i < burst.count; i++) {
+                size_t length;
+                packet_at(i, &length);
+                to += (unsigned)length - 40;
+                ck_assert(to % 4 == head || to % gso == 0 || to == 60000);
             }
         }
     }
@@ -242,7 +271,8 @@ END_TEST
 #define WITH_EITHER                                                                                                    \
     both_cuts_of_gradients, fill_leaves_no_room_for_another_group, fill_without_gain_is_no_worse_than_mtu,             \
         what_fits_stored_stays_one_packet, zeros_fill_one_packet, the_largest_segment_of_zeros,                        \
-        datagrams_stay_datagrams, no_packet_has_a_value_whole_that_the_host_may_cut, flags_and_flows, off_phase,       \
+        datagrams_stay_datagrams, no_packet_has_a_value_whole_that_the_host_may_cut,                                   \
+        what_is_held_is_cut_between_values, flags_and_flows, off_phase,                                                \
         tcp_is_cut_to_what_fits_whatever_the_host_says, random_segments
 
 int main(void)

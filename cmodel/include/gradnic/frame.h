@@ -187,6 +187,10 @@ typedef struct gn_segment {
     /// for TCP or UDP directly over IP. Other values mean a packet that gradnic does not look into:
     /// a tunnel's inner header, or an extension header. Its checksum is completed, and it passes.
     uint16_t checksum_start, checksum_offset;
+    /// TCP that no rule matches here, but that is part of a flow of values: `head` bytes lie ahead
+    /// of its first one. Then what the host does not cut is cut between values.
+    bool values;
+    uint8_t head;
 } gn_segment;
 
 enum {
