@@ -9,6 +9,7 @@
 // expose: m_bytes credits.free_reg credits.ok_reg credits.taken credits.given fifo.s_count
 // expose: fifo.s_first fifo.s_second fifo.write_reg fifo.read_reg fifo.out_valid_reg a_valid
 // expose: a_beats b_count b_third
+// seconds: 30
 // mutant: codec/gn_record_packer.v s/s_ready = room \&\& !pause_reg/s_ready = room/
 // mutant: codec/gn_record_packer.v s/\{!part, end_/{1'b0, end_/
 `default_nettype none

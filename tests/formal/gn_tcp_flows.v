@@ -8,11 +8,11 @@
 // sources: lib/gn_block_ram.v nic/gn_tcp_flows.v
 // cut: keys place_0 place_1 place_2 place_3 states
 // expose: steps_reg clear pop turn q_there asked.any.words change_reg put_reg
-// mutant: nic/gn_tcp_flows.v s/pop = decide \|\| \(turn/pop = (turn/
 // mutant: nic/gn_tcp_flows.v s/steps_reg == 5'd0 \&\& !clear/!clear/
 // mutant: nic/gn_tcp_flows.v s/change_reg <= decide/change_reg <= steps_reg[4]/
 // mutant: nic/gn_tcp_flows.v s/valid_reg   <= pop/valid_reg <= pop \&\& !steps_reg[5]/
 // mutant: nic/gn_tcp_flows.v s/, .LOG2\(3\)\) asked/, .LOG2(2)) asked/
+// mutant: nic/gn_tcp_flows.v s/pop = decide \|\| \(turn/pop = (turn/
 `default_nettype none
 module proof (
     input wire         clk,
