@@ -19,9 +19,13 @@ segment() { # the mean bytes that the host hands over at once, in a stream
     stat_of 1 '.tx.host | .bytes / .segments | floor'
 }
 two_flows() { # at the same time: a flow that ends is forgotten
-    local other
-    stream 1 "$(testbed_address 2)" -i "$grads" -t 1 >/dev/null &
+    local other tries
+    stream 1 "$(testbed_address 2)" -i "$grads" -t 2 >/dev/null &
     other=$!
+    for ((tries = 0; tries < 200; tries++)); do
+        [ "$(stat_of 1 .tx.engine.flows_now)" -eq 0 ] || break
+        sleep 0.05
+    done
     stream 1 "$(testbed_address 2)" -i "$grads" -t 1 >/dev/null
     wait "$other" || fail "the other of two flows"
 }
