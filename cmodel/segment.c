@@ -278,7 +278,7 @@ gn_status gn_tx_segment_headers(gn_tx *tx, const gn_segment *segment, size_t wir
     gn_tx_make_plan(tx, parse, &h, segment->length, tcp_head, &plan);
     cutter c;
     c.burst = burst;
-    if (!prepare(&c, segment, &h, 0, wire_mtu, head_of_values(segment))) return GN_INVALID;
+    if (!prepare(&c, segment, &h, 0, wire_mtu, -1)) return GN_INVALID;
     unsigned count = 0;
     do {
         size_t take = smaller(c.piece, c.length - c.done);

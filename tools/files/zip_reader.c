@@ -16,7 +16,7 @@ enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, FLAG_ENCRYPTED = 1 };
 typedef struct place {
     unz64_file_pos position;
     uint64_t begin, end;  // of the packed bytes in the file
-    uint64_t own;         // where its header is in the directory, if it is read here; 0: with minizip
+    gn_zip64_member own;  // with zip64; without, it begins at 0, and minizip reads it
 } place;
 
 struct gn_zip {
@@ -74,13 +74,13 @@ static gn_status add_member(gn_zip *zip, gn_error *error)
     gn_status wrong = grow(zip, error);
     if (wrong) return wrong;
     place at = {0};
-    gn_zip64_member wide;
     unzGetFilePos64(zip->archive, &at.position);
+    gn_zip64_member wide;
     if (info.size_file_extra && gn_zip64_find(zip->stream, at.position.pos_in_zip_directory, &wide)) {
         info.uncompressed_size = wide.bytes;
         info.compressed_size = wide.packed;
         at.begin = wide.begin;
-        at.own = at.position.pos_in_zip_directory;
+        at.own = wide;
     } else {
         if (unzOpenCurrentFile(zip->archive) != UNZ_OK) return bad(zip, name, "its header is damaged", error);
         at.begin = unzGetCurrentFileZStreamPos64(zip->archive);
@@ -240,10 +240,8 @@ gn_status gn_zip_read(gn_zip *zip, size_t index, gn_input **input, gn_error *err
 {
     const gn_zip_member *member = &zip->members[index];
     const place *at = &zip->places[index];
-    gn_zip64_member wide;
-    if (at->own) {
-        if (!gn_zip64_find(zip->stream, at->own, &wide)) return bad(zip, member->name, "its header is damaged", error);
-        zip->own = gn_zip64_begin(zip->stream, &wide);
+    if (at->own.begin) {
+        zip->own = gn_zip64_begin(zip->stream, &at->own);
         if (!zip->own) return gn_fail_memory(error);
     } else if (unzGoToFilePos64(zip->archive, &at->position) != UNZ_OK || unzOpenCurrentFile(zip->archive) != UNZ_OK) {
         return bad(zip, member->name, "its header is damaged", error);
