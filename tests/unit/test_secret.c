@@ -174,11 +174,7 @@ static void *ask_on(void *argument)
     return NULL;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { FORKS = 0 };  // their own locks do not survive such a fork
-#else
-enum { FORKS = 1500 };
-#endif
+enum { FORKS = SANITIZED ? 0 : 1500 };  // the sanitizers' own locks do not survive such a fork
 
 /// Threads of the parent may be about to start libsodium, whose lock the child has a copy of.
 START_TEST(a_forked_child_has_its_secret)
