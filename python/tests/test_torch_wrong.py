@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 from ranks import run
-from test_torch import begin
+from torch_ranks import begin
 
 torch = pytest.importorskip("torch")
 dist = torch.distributed
