@@ -253,7 +253,8 @@ module gn_aggregator #(
     reg  answer_gone = 1'b0;
     always @(posedge clk) answer_gone <= !rst && o_valid && o_ready;
     gn_credit_counter #(.CREDITS(9), .MOST(1)) judge_credits (
-        .clk(clk), .rst(rst), .ok(judge_room), .idle(unused_judge_idle), .take({2'd0, h_valid && h_ready}), .give({2'd0, answer_gone}));
+        .clk(clk), .rst(rst), .ok(judge_room), .idle(unused_judge_idle),
+        .take({2'd0, h_valid && h_ready}), .give({2'd0, answer_gone}));
     // The beats of its values, and the room that a result of them needs, a cycle ahead. Packed,
     // sums of 32 bits take 134 bytes for 128: up to a sixteenth and a beat more.
     wire [11:0] j_values = j_state[AT_VALUES +: 12];

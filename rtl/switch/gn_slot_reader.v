@@ -141,7 +141,8 @@ module gn_slot_reader #(
 
     wire unused_reserved;
     gn_credit_fifo #(.WIDTH(BEATS_LOG2+1), .LOG2(3)) reservations (
-        .clk(clk), .rst(rst), .s_data(taken_reg), .s_valid(take_reg), .m_data(reserved), .m_valid(unused_reserved), .m_ready(s_end));
+        .clk(clk), .rst(rst), .s_data(taken_reg), .s_valid(take_reg),
+        .m_data(reserved), .m_valid(unused_reserved), .m_ready(s_end));
 
     // bytes of a stream
     reg  [BEATS_LOG2:0]  full_reg = {BEATS_LOG2+1{1'b0}};  // beats
