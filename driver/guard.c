@@ -36,8 +36,11 @@ struct gn_guard {
     gn_untouched *untouched;
     gn_log_limit limit;
     gn_guard_counters counters;
-    const gn_sent *held;  // of the segment that was looked at last, when it is held
+    entry *held;     // of the segment that was looked at last, when it is held
+    gn_cuts *whole;  // of it, when its values must not leave in parts
     entry flows[SETS][WAYS];
+    gn_cuts cuts[SETS][WAYS];  // of each flow that has begun
+    uint8_t copy[GN_PACKET_MAX + GN_VALUE_BYTES];
 };
 
 void gn_guard_free(gn_guard *guard)
@@ -105,6 +108,11 @@ static entry *add(gn_guard *guard, const flow_key *key)
     guard->counters.evicted += oldest->key.words[9] != 0;
     *oldest = (entry){.key = *key};
     return oldest;
+}
+
+static gn_cuts *cuts_of(gn_guard *guard, const entry *flow)
+{
+    return guard->cuts[0] + (flow - guard->flows[0]);
 }
 
 static void tell(gn_guard *guard, const gn_segment *segment, const gn_headers *h, const char *why, uint64_t now)
@@ -192,33 +200,37 @@ static bool judge(gn_guard *guard, gn_datapath *datapath, entry *flow, const vie
 }
 
 // Notes a TCP segment. @return whether it has to go untouched, whatever the flow looks like
-static bool is_held(gn_datapath *datapath, gn_sent *sent, const view *v)
+static gn_sent_held hold(gn_guard *guard, gn_datapath *datapath, entry *flow, const view *v)
 {
     const bool ends = v->h.tcp_flags & (GN_TCP_FIN | GN_TCP_RST);
-    if (v->h.protocol != GN_PROTOCOL_TCP) return false;
+    gn_sent *sent = &flow->sent;
+    if (v->h.protocol != GN_PROTOCOL_TCP) return GN_SENT_FREE;
     if (!sent->begun) {
         // Of a flow whose SYN was not seen all goes stored. To ask at its end would forget it.
         const int head = ends ? -1 : gn_datapath_head(datapath, v->segment->packet, v->segment->length);
-        if (head < 0) return false;
-        gn_sent_begin(sent, v->h.seq, head);
+        if (head < 0) return GN_SENT_FREE;
+        gn_sent_begin(sent, cuts_of(guard, flow), v->h.seq, head);
     }
-    return gn_sent_note(sent, &(gn_sent_segment){.seq = v->h.seq,
-                                                 .bytes = (uint32_t)(v->h.end - v->h.payload),
-                                                 .piece = v->segment->gso_size,
-                                                 .end = v->h.tcp_flags & GN_TCP_FIN});
+    return gn_sent_note(sent, cuts_of(guard, flow),
+                        &(gn_sent_segment){.seq = v->h.seq,
+                                           .bytes = (uint32_t)(v->h.end - v->h.payload),
+                                           .piece = v->segment->gso_size,
+                                           .end = v->h.tcp_flags & GN_TCP_FIN});
 }
 
 static bool leaves(gn_guard *guard, gn_datapath *datapath, const view *v, uint64_t now)
 {
     entry *flow = find_or_add(guard, &v->key, &v->h, now);
-    const bool held = is_held(datapath, &flow->sent, v);
+    const gn_sent_held held = hold(guard, datapath, flow, v);
     if (flow->verdict == GN_LOOKS_GRADIENT && !held) return false;
     if (v->h.tcp_flags & (GN_TCP_FIN | GN_TCP_RST))
         (void)gn_datapath_head(datapath, v->segment->packet, v->segment->length);  // forgets the flow
     else if (flow->verdict == GN_LOOKS_UNDECIDED && !judge(guard, datapath, flow, v, now) && !held)
         return false;
     const bool other = held || flow->verdict == GN_LOOKS_OTHER;
-    if (held) guard->held = &flow->sent;
+    if (held) guard->held = flow;
+    // Of a flow that does not look like gradients, nothing was ever rounded.
+    if (held == GN_SENT_AGAIN && flow->verdict != GN_LOOKS_OTHER) guard->whole = cuts_of(guard, flow);
     *(other ? &guard->counters.left : &guard->counters.undecided) += 1;
     *(other ? &guard->counters.left_bytes : &guard->counters.undecided_bytes) += v->segment->length;
     return true;
@@ -235,11 +247,14 @@ static void begin(gn_guard *guard, const view *v, bool marked, uint64_t now)
     gn_sent_know(&flow->sent, v->h.seq + 1);
 }
 
-// What a flow sends without its mark counts, too, where it has one at other times.
+// What a flow sends without its mark counts, too, where it has one at other times. It leaves as the
+// host cuts it.
 static void note_unmarked(gn_guard *guard, gn_datapath *datapath, const view *v)
 {
     entry *flow = find(guard, &v->key);
-    if (flow && flow->sent.begun) (void)is_held(datapath, &flow->sent, v);
+    if (!flow || !flow->sent.begun || hold(guard, datapath, flow, v) != GN_SENT_AGAIN) return;
+    const uint32_t behind = v->h.seq + (uint32_t)(v->h.end - v->h.payload);
+    gn_cuts_note(cuts_of(guard, flow), &(gn_cuts_run){v->h.seq, behind, v->segment->gso_size});
 }
 
 bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rules, size_t rule_count,
@@ -248,6 +263,7 @@ bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rule
     view v;
     v.segment = segment;
     guard->held = NULL;
+    guard->whole = NULL;
     if (gn_packet_parse(segment->packet, segment->length, &v.h) != GN_PARSE_OK) return false;
     const bool begins = v.h.tcp_flags & GN_TCP_SYN, tcp = v.h.protocol == GN_PROTOCOL_TCP;
     if (!begins && v.h.end == v.h.payload) return false;
@@ -263,14 +279,51 @@ bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rule
     return false;
 }
 
+// Makes of a segment what may leave of it. @return false when that is nothing
+static bool make_whole(gn_guard *guard, gn_segment *s, gn_headers *h)
+{
+    gn_cuts_whole w;
+    const gn_sent *sent = &guard->held->sent;
+    const uint8_t *payload = s->packet + h->payload;
+    const gn_cuts_segment segment = {.payload = payload,
+                                     .seq = h->seq,
+                                     .bytes = (uint32_t)(h->end - h->payload),
+                                     .head = gn_sent_head(sent, h->seq),
+                                     .top = sent->top};
+    s->gso_size = 0;  // what the host cuts within a value is put together here
+    gn_cuts_make_whole(guard->whole, &segment, &w);
+    const size_t kept = w.end - w.start, bytes = w.lead + kept + w.trail;
+    if ((kept == segment.bytes && !w.lead && !w.trail) || h->payload + bytes > GN_PACKET_MAX) return true;
+    if (!bytes && !(h->tcp_flags & GN_TCP_FIN)) return false;
+    uint8_t *at = guard->copy + h->payload;
+    memcpy(guard->copy, s->packet, h->payload);
+    memcpy(at, w.ahead, w.lead);
+    memcpy(at + w.lead, payload + w.start, kept);
+    memcpy(at + w.lead + kept, w.behind, w.trail);
+    h->seq += w.start - w.lead;
+    h->end = (uint16_t)(h->payload + bytes);
+    gn_untouched_renumber(guard->copy, h);
+    s->packet = guard->copy;
+    s->length = h->end;
+    s->partial_checksum = true;
+    s->checksum_start = h->l4;
+    s->checksum_offset = (uint16_t)(gn_packet_checksum_at(h) - h->l4);
+    return true;
+}
+
 gn_status gn_guard_cut(gn_guard *guard, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
                        gn_headers_cut *cut)
 {
     gn_segment s = *segment;
     gn_headers h;
     if (guard->held && gn_packet_parse(s.packet, s.length, &h) == GN_PARSE_OK) {
+        burst->count = 0;
+        cut->header_bytes = 0;
+        if (guard->whole && !gn_packet_has_options(&h) && !make_whole(guard, &s, &h)) return GN_OK;
         s.values = true;
-        s.head = gn_sent_head(guard->held, h.seq);
+        s.head = gn_sent_head(&guard->held->sent, h.seq);
     }
+    guard->held = NULL;
+    guard->whole = NULL;
     return gn_untouched_cut(guard->untouched, &s, wire_mtu, burst, cut, &guard->counters.shielded);
 }

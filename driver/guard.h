@@ -12,7 +12,8 @@
 /// | none yet | are left alone; those that every profile carries exactly go through the engine |
 ///
 /// Of a TCP flow whose host cuts it within values, what is sent again is left alone, too: the
-/// receiver may have parts of its values already, and those are exact.
+/// receiver may have parts of its values already, and those are exact. Values that may have been
+/// rounded leave whole (driver/cuts.h).
 ///
 /// Datagrams under a rule with a head are not looked at. Such a rule describes one program's
 /// packets.

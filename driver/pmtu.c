@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/pmtu.h"
 
+#include "driver/host_mtu.h"
 #include "driver/netlink.h"
 #include "driver/too_big.h"
 #include "host/warn.h"
@@ -21,7 +22,7 @@ static unsigned mtu_to(const gn_endpoint *endpoint)
 /// as if they were the wire's. To follow them would lead down and down.
 static bool is_echo(const gn_nic *nic, unsigned mtu)
 {
-    return gn_steer_is_late(&nic->config.steer) && (mtu == nic->tun.mtu || mtu == nic->packet_mtu - GN_SHIM_BYTES);
+    return gn_steer_is_late(&nic->config.steer) && (mtu == nic->tun.mtu || mtu == gn_host_mtu(nic->packet_mtu));
 }
 
 /// What is known behind an echo: the MTU of before, and that of the route's link, which may have
@@ -80,7 +81,7 @@ void gn_pmtu_tell_host(gn_nic *nic, const uint8_t *packet, size_t length, uint64
     gn_out *out = nic->out;
     struct virtio_net_hdr virtio = {0};
     uint8_t message[GN_TOO_BIG_BYTES];
-    const unsigned fits = nic->packet_mtu - GN_SHIM_BYTES;
+    const unsigned fits = gn_host_mtu(nic->packet_mtu);
     if (length <= fits || now - out->host_told < GN_MILLISECOND) return;
     const size_t bytes = gn_too_big_make(packet, length, fits, message);
     if (!bytes) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value may not come half exact and half rounded. What is sent again may be cut elsewhere than
 // before, and the receiver puts it together with what it has. So of a flow that is cut within
-// values, only what is certainly new may be rounded.
+// values, only what is certainly new may be rounded. What is sent again leaves in whole values, but
+// for those that were cut when they were new: these were never rounded.
 //
 // A host sends one byte after the other. Bytes that are missing here were sent past the NIC, got
 // lost on their way to it, or the segment is another connection's, whose SYN was not seen: then the
@@ -18,9 +19,10 @@ void gn_sent_know(gn_sent *sent, uint32_t first)
     *sent = (gn_sent){.first = first, .known = true};
 }
 
-void gn_sent_begin(gn_sent *sent, uint32_t seq, int head)
+void gn_sent_begin(gn_sent *sent, gn_cuts *cuts, uint32_t seq, int head)
 {
     if (!sent->known) sent->first = seq;
+    gn_cuts_begin(cuts, sent->first);
     sent->top = seq;
     sent->phase = (uint8_t)((seq + (uint32_t)head) & 3);
     sent->begun = true;
@@ -55,26 +57,54 @@ static bool has_whole_values(const gn_sent *sent, const gn_sent_segment *s)
     return !gn_sent_head(sent, s->seq) && !(cut && s->piece % 4) && (s->end || !(s->bytes % 4));
 }
 
-// Whether a segment cannot be of this flow: it is further away than any window, earlier than the
-// first byte, or begins where none of the flow's own segments does.
-static bool is_foreign(const gn_sent *sent, const gn_sent_segment *s)
+// Whether a segment begins where none of the flow's own segments does.
+static bool begins_elsewhere(const gn_sent *sent, const gn_sent_segment *s)
 {
-    const int32_t ahead = beyond(s->seq, sent->top), early = beyond(sent->first, s->seq);
-    if (ahead > WINDOW || ahead < -WINDOW || early > (sent->known ? 0 : EARLIER)) return true;
-    return sent->noted && !sent->within && ahead <= 0 && gn_sent_head(sent, s->seq);
+    return sent->noted && !sent->within && beyond(s->seq, sent->top) <= 0 && gn_sent_head(sent, s->seq);
 }
 
-bool gn_sent_note(gn_sent *sent, const gn_sent_segment *s)
+// Whether a segment cannot be of this flow: it is further away than any window, or earlier than the
+// first byte.
+static bool is_far(const gn_sent *sent, const gn_sent_segment *s)
+{
+    const int32_t ahead = beyond(s->seq, sent->top), early = beyond(sent->first, s->seq);
+    return ahead > WINDOW || ahead < -WINDOW || early > (sent->known ? 0 : EARLIER);
+}
+
+// What begins elsewhere may be another connection's, and nothing is rounded any more. Or the path
+// has become narrower, and this host sends again in other pieces: then these have odd sizes.
+static void note_foreign(gn_sent *sent, const gn_sent_segment *s)
+{
+    if (sent->lost) return;
+    sent->lost = is_far(sent, s) || begins_elsewhere(sent, s);
+    sent->recut = sent->lost && !is_far(sent, s) && (s->bytes % 4 || s->piece % 4);
+}
+
+static void note_cuts(const gn_sent *sent, gn_cuts *cuts, const gn_sent_segment *s)
+{
+    const uint32_t behind = s->seq + s->bytes;
+    gn_cuts_age(cuts, sent->top);
+    if (beyond(s->seq, sent->top) >= 0) {
+        if (!has_whole_values(sent, s)) gn_cuts_note(cuts, &(gn_cuts_run){s->seq, behind, s->piece});
+    } else if (beyond(behind, sent->top) > 0 && gn_sent_head(sent, behind)) {
+        gn_cuts_note(cuts, &(gn_cuts_run){behind, behind, 0});
+    }
+}
+
+gn_sent_held gn_sent_note(gn_sent *sent, gn_cuts *cuts, const gn_sent_segment *s)
 {
     const uint32_t behind = s->seq + s->bytes;
     const bool again = beyond(s->seq, sent->top) < 0;
-    sent->lost |= is_foreign(sent, s);
-    if (sent->lost) return true;
+    note_foreign(sent, s);
+    if (sent->lost) return sent->recut && again && !is_far(sent, s) ? GN_SENT_AGAIN : GN_SENT_HELD;
     sent->noted = true;
     if (!has_whole_values(sent, s)) sent->within = true;
     note_gap(sent, s);
+    note_cuts(sent, cuts, s);
     if (beyond(behind, sent->top) > 0) sent->top = behind;
     if (sent->gapped && sent->top - sent->gap > WINDOW) sent->lost = true;
     if (beyond(sent->top, sent->first) > WINDOW) sent->first = sent->top - WINDOW;
-    return sent->lost || sent->gapped || (sent->within && (again || !sent->known));
+    if (sent->lost) return GN_SENT_HELD;
+    if (sent->within && again) return GN_SENT_AGAIN;
+    return sent->gapped || (sent->within && !sent->known) ? GN_SENT_HELD : GN_SENT_FREE;
 }

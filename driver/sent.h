@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "driver/cuts.h"
+
 typedef struct gn_sent {
     uint32_t first, top;  // sequence numbers: of the first byte that is known of, and behind the last
     uint32_t gap;         // with `gapped`: where bytes are missing
@@ -18,6 +20,7 @@ typedef struct gn_sent {
     bool within;          // the host has cut within a value
     bool gapped;          // bytes went another way, or got lost ahead of the NIC
     bool lost;            // what comes is no part of this flow
+    bool recut;           // or it is, and was cut elsewhere before: no value leaves in parts
 } gn_sent;
 
 typedef struct gn_sent_segment {
@@ -30,12 +33,19 @@ typedef struct gn_sent_segment {
 void gn_sent_know(gn_sent *sent, uint32_t first);
 
 /// Begins with a segment, of a zeroed or known flow; `head`: bytes ahead of its first value.
-void gn_sent_begin(gn_sent *sent, uint32_t seq, int head);
+void gn_sent_begin(gn_sent *sent, gn_cuts *cuts, uint32_t seq, int head);
 
 /// How many bytes lie ahead of the first value of a segment that begins with `seq`.
 uint8_t gn_sent_head(const gn_sent *sent, uint32_t seq);
 
-/// Notes a segment of a flow that has begun. @return whether it has to go untouched
-bool gn_sent_note(gn_sent *sent, const gn_sent_segment *segment);
+/// Whether a segment has to go untouched.
+typedef enum gn_sent_held {
+    GN_SENT_FREE,   ///< no
+    GN_SENT_HELD,   ///< yes
+    GN_SENT_AGAIN,  ///< yes, and its values must not leave in parts (driver/cuts.h)
+} gn_sent_held;
+
+/// Notes a segment of a flow that has begun, and where it is cut within values.
+gn_sent_held gn_sent_note(gn_sent *sent, gn_cuts *cuts, const gn_sent_segment *segment);
 
 #endif

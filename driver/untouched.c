@@ -51,6 +51,13 @@ static void set_lengths(uint8_t *packet, const gn_headers *h)
     if (h->protocol == GN_PROTOCOL_UDP) put16(packet + h->l4 + 4, (size_t)h->end - h->l4);
 }
 
+void gn_untouched_renumber(uint8_t *packet, const gn_headers *h)
+{
+    put16(packet + h->l4 + 4, h->seq >> 16);
+    put16(packet + h->l4 + 6, h->seq & 0xffff);
+    set_lengths(packet, h);
+}
+
 size_t gn_untouched_shield(const uint8_t *packet, const gn_headers *headers, uint8_t *out)
 {
     gn_headers h = *headers;

@@ -22,6 +22,10 @@ gn_status gn_untouched_cut(gn_untouched *untouched, const gn_segment *segment, s
 /// Whether one of the packets that were made of `segment`, untouched, begins like one of ours.
 bool gn_untouched_begins_like_ours(const gn_segment *segment, const gn_burst *burst, const gn_headers_cut *cut);
 
+/// Writes the sequence number and the length of `headers` into a TCP packet. The checksum of TCP is
+/// wrong then.
+void gn_untouched_renumber(uint8_t *packet, const gn_headers *headers);
+
 /// Makes the stored form of a packet with complete checksums. `out` has room for GN_SHIM_BYTES
 /// more.
 /// @return its length
