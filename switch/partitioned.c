@@ -64,7 +64,8 @@ static unsigned from_parent(const gn_about *a)
     copy->exponent = p->exponent;
     copy->next = p->next;
     copy->flags |= p->flags & GN_COPY_FLAGS;
-    gn_partitioned_tell(a, GN_TO_GROUP);
+    // The parent had to be asked again: how long that took says nothing about a round trip.
+    gn_partitioned_tell(a, GN_TO_GROUP)->header.flags |= p->flags & GN_AGG_RESENT;
     return 1;
 }
 

@@ -7,7 +7,8 @@
 #include "one_switch.h"
 #include "suite.h"
 
-START_TEST(a_partitioned_leaf_answers_its_root_s_parameter_server)
+/// Job 0 at a leaf with slots of its own, which is bit 1 of two at its parent.
+static void open_partitioned_leaf(void)
 {
     begin(GN_PARTITIONED, SLOTS, 0);
     gn_switch_job j = job_of(0);
@@ -16,6 +17,11 @@ START_TEST(a_partitioned_leaf_answers_its_root_s_parameter_server)
     j.parent_bit = 1;
     j.parent_fanin = 2;
     ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_OK);
+}
+
+START_TEST(a_partitioned_leaf_answers_its_root_s_parameter_server)
+{
+    open_partitioned_leaf();
     gn_agg_packet remind = header(GN_AGG_REMIND_WORKER, 0, 0, 2);
     remind.level = 1;
     remind.fanin = 2;
@@ -35,6 +41,39 @@ START_TEST(a_partitioned_leaf_answers_its_root_s_parameter_server)
     ck_assert_int_eq(sent.type, GN_AGG_EVICTED);
     const int32_t words[VALUES] = {ALL, 0, -ALL};
     ck_assert(sent.bitmap == 2 && sent.level == 1 && sent.fanin == 2 && !memcmp(sent.payload, words, sizeof words));
+}
+END_TEST
+
+/// The same, with the sum of all its workers in slot 0.
+static void fill_partitioned_leaf(void)
+{
+    open_partitioned_leaf();
+    for (unsigned child = 0; child < CHILDREN; child++) give(0, 0, child, 3, 0);
+    ck_assert_int_eq(actions[0].kind, GN_TO_PARENT);
+}
+
+static void give_from_parent(uint8_t flags)
+{
+    gn_agg_packet p = header(GN_AGG_RESULT, 0, 0, 2);
+    p.level = 1;
+    p.fanin = 2;
+    p.flags = flags;
+    give_at(50, &p);
+    ck_assert_int_eq(actions[0].kind, GN_TO_GROUP);
+}
+
+// Otherwise workers take the wait for a lost result for a round trip, and their timeouts grow.
+START_TEST(workers_learn_that_the_parent_was_asked_again)
+{
+    fill_partitioned_leaf();
+    give_from_parent(0);
+    ck_assert_uint_eq(sent.flags, 0);
+    fill_partitioned_leaf();
+    give(0, 0, 1, 3, GN_AGG_RESENT | GN_AGG_LATE);
+    ck_assert_int_eq(actions[0].kind, GN_TO_PARENT);
+    ck_assert_uint_eq(sent.flags, GN_AGG_RESENT | GN_AGG_LATE);
+    give_from_parent(GN_AGG_RESENT);
+    ck_assert_uint_eq(sent.flags, GN_AGG_RESENT);
 }
 END_TEST
 
@@ -317,8 +356,8 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("aggregate_tree", NULL, end, a_partitioned_leaf_answers_its_root_s_parameter_server,
-                     a_stream_without_integers_changes_nothing, halves_without_integers_change_nothing,
-                     a_leaf_sends_sums_of_any_workers_to_its_root, results_pass_a_leaf_and_free_its_slot,
-                     a_root_adds_sums_that_share_nothing, sixty_four_contribute_at_most,
-                     a_root_passes_questions_and_answers_to_those_they_are_for);
+                     workers_learn_that_the_parent_was_asked_again, a_stream_without_integers_changes_nothing,
+                     halves_without_integers_change_nothing, a_leaf_sends_sums_of_any_workers_to_its_root,
+                     results_pass_a_leaf_and_free_its_slot, a_root_adds_sums_that_share_nothing,
+                     sixty_four_contribute_at_most, a_root_passes_questions_and_answers_to_those_they_are_for);
 }
