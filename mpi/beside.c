@@ -136,11 +136,20 @@ static void tell_of_unknown(void)
                 rank ? "" : "rank 0: ", (int)strcspn(entry, "="), entry);
 }
 
+/// Programs as they are may have small values beside large ones, and nobody would know.
+static void tell_of_integers(void)
+{
+    if (settings.comm.algorithm != GN_SWITCH || settings.comm.quantise || world_rank() > 0) return;
+    fprintf(stderr, "gradnic: rank 0: the switch adds float as integers: small values beside large ones lose bits, "
+                    "or all (GRADNIC_BOUND sets a bound, another GRADNIC_ALGORITHM is exact)\n");
+}
+
 static void prepare_once(void)
 {
     gn_error error;
     if (gn_mpi_settings_read(&settings, &error)) give_up(error.text);
     tell_of_unknown();
+    tell_of_integers();
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
 }
 

@@ -29,11 +29,16 @@ bool gn_mpi_take(MPI_Comm comm, gn_mpi_name name, const gn_call *call, size_t by
     return true;
 }
 
-/// The bound of `codec` on a sum over `ranks`, or what there is instead of one.
+/// The bound of `codec` on a sum over `ranks`, or what there is instead of one. 0 ranks: none had a
+/// codec.
 static void say_bound(char *text, size_t size, const gn_comm_config *comm, int ranks)
 {
     const char *of = comm->scale == GN_SCALE_AUTO ? " x 1.53 of a vector's RMS" : "";
-    if (comm->codec.profile == GN_PAPER)
+    if (!ranks && comm->algorithm == GN_SWITCH && !comm->quantise)
+        snprintf(text, size, "sums of float are integers of the switch, and all others exact but for their order");
+    else if (!ranks)
+        snprintf(text, size, "sums are exact but for their order");
+    else if (comm->codec.profile == GN_PAPER)
         snprintf(text, size, "paper cuts at each hop, at most 2^-%d each", comm->codec.bound_exp);
     else
         snprintf(text, size, "a sum of float is at most %d x 2^-%d%s off", ranks, comm->codec.bound_exp, of);
@@ -56,8 +61,8 @@ void gn_mpi_summary(int rank)
     const gn_mpi_settings *settings = gn_mpi_settings_get();
     if (!settings->summary || rank) return;
     const gn_mpi_sent sent = gn_mpi_beside_sent();
-    char bound[100] = "sums are exact but for their order", gone[100];
-    if (sent.ranks) say_bound(bound, sizeof bound, &settings->comm, sent.ranks);
+    char bound[100], gone[100];
+    say_bound(bound, sizeof bound, &settings->comm, sent.ranks);
     say_sent(gone, sizeof gone, settings->comm.algorithm, &sent);
     fprintf(stderr,
             "gradnic: rank 0: took %" PRIuFAST64 " calls with %" PRIuFAST64 " bytes, left %" PRIuFAST64

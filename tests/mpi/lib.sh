@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Functions for the tests of the preload, to be sourced. ctest sets LAUNCHER (mpirun of the MPI),
 # NAME (openmpi, mpich or abi), PRELOAD (the library) and PROGRAMS (the folder of the tests'
-# programs), and OTHER, the library for another MPI, where there is one.
+# programs), GRADNIC (the command), and OTHER, the library for another MPI, where there is one.
 set -euo pipefail
 : "${LAUNCHER:?run this through ctest}" "${NAME:?}" "${PRELOAD:?}" "${PROGRAMS:?}"
 

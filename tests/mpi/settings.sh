@@ -54,6 +54,22 @@ preloaded 2 GRADNIC_SUMMARY=1 GRADNIC_MIN_BYTES=4096 sh -c \
 grep "took 0 calls" out >/dev/null || fail "taken with a rank without a group: $(cat out)"
 grep "rank 0: rank 1: interface 'gn-not-there0'.*MPI does" out >/dev/null || fail "why: $(cat out)"
 
+# A switch adds float as integers. That is said, where a program may rely on its small values.
+port=$((20000 + RANDOM % 10000))
+"$GRADNIC" switch -l "127.0.0.1:$port" -c none >switch.log 2>&1 &
+switch=$!
+trap 'kill "$switch" || true; rm -rf "$work"' EXIT
+for ((i = 0; i < 250; i++)); do grep listening switch.log >/dev/null && break; sleep 0.02; done
+through=(GRADNIC_ALGORITHM=switch "GRADNIC_SWITCH=127.0.0.1:$port" GRADNIC_SUMMARY=1 "$PROGRAMS/sums")
+preloaded 2 "${through[@]}" >out 2>&1 || true # its sums may be less than exact
+[ "$(grep -c 'rank 0: the switch adds float as integers' out)" -eq 1 ] || fail "integers: $(cat out)"
+grep "took [1-9].*sums of float are integers of the switch" out >/dev/null || fail "integers, in the end: $(cat out)"
+preloaded 2 GRADNIC_BOUND=2^-10 "${through[@]}" >out 2>&1 || true
+! grep "integers" out || fail "integers with a bound: $(cat out)"
+kill "$switch"
+wait "$switch" || fail "the switch ended with $?"
+trap 'rm -rf "$work"' EXIT
+
 # A sum that fails is an error of MPI for the program that wants errors.
 preloaded 2 GRADNIC_TIMEOUT_MS=3000 "$PROGRAMS/bits" late >out 2>&1 || fail "late: $(cat out)"
 
