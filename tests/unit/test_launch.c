@@ -221,6 +221,7 @@ static void end_by(int number)
         signal(SIGINT, SIG_DFL);  // Check has handlers of its own
         signal(SIGTERM, SIG_DFL);
         signal(SIGALRM, SIG_DFL);
+        signal(number, SIG_DFL);  // nohup has SIGHUP ignored, and so does the launcher then
         gn_launch launch = {"gradnic test", 3, say_pid_and_hang, &pipe_fd[1], 300, 0};
         _exit(gn_launch_ranks(&launch));
     }
