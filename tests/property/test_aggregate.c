@@ -38,7 +38,7 @@ typedef struct progress {
 static net network;
 static progress progress_of[NET_JOBS];
 static float *expected;
-static uint64_t packets_wanted = 1000;  // of each configuration; more with GN_PROPERTY_PACKETS
+static uint64_t packets_wanted = SANITIZED ? 300 : 1000;  // of each configuration; more with GN_PROPERTY_PACKETS
 
 static float **buffer(unsigned number)
 {

@@ -207,6 +207,7 @@ static void visit(small *s, uint64_t depth)
 static void explore(const small_tree *of, gn_memory_mode mode, gn_agg_format format, const float (*input)[COUNT],
                     unsigned faults, unsigned early)
 {
+    if (SANITIZED && faults > 1) faults--;  // the same code, a tenth of the states
     small *s = small_open(of, mode, format, input);
     ends = deepest = 0;
     visited = (visited_set){0};
@@ -304,7 +305,7 @@ IN_ONE_SLOT(partitioned, GN_PARTITIONED)
     END_TEST                                                                                                           \
     START_TEST(mode##_three_workers)                                                                                   \
     {                                                                                                                  \
-        explore(&uneven_leaves, MODE, GN_AGG_INT32, given, more(), 0);                                                 \
+        if (!SANITIZED || more()) explore(&uneven_leaves, MODE, GN_AGG_INT32, given, more(), 0);                       \
     }                                                                                                                  \
     END_TEST                                                                                                           \
     START_TEST(mode##_overflow_one_fault)                                                                              \

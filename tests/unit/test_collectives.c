@@ -262,7 +262,7 @@ static void run_sizes(int rank, const ranks *group, void *argument)
 {
     static const size_t counts[] = {0, 1, 2, 5, 511, 1024, 1025, 4097, 20000};
     const plan *p = argument;
-    const size_t all = sizeof counts / sizeof *counts;
+    const size_t all = sizeof counts / sizeof *counts - SANITIZED;  // most values are the last one's
     gn_comm *comm = plan_init(rank, group, p);
     // Compressed, every second size is enough: an odd number of ranks has the others.
     const size_t first = p->offload == GN_OFFLOAD_AUTO ? 0 : (size_t)group->size % 2;

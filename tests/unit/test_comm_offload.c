@@ -85,7 +85,7 @@ START_TEST(test_passes)
                             .strange = (bits & 8) && !(bits & 2),
                             .weights = tcp[_i] == GN_WORKER_AGGREGATOR && (bits & 12) == 8,
                             .op = bits & 1 ? GN_AVERAGE : GN_SUM,
-                            .count = 20011,
+                            .count = EACH > 1 ? 6007 : 20011,
                             .segment = bits & 1 ? 4096 : 0};
             same(3, p, GN_OFFLOAD_NIC);
         }
@@ -211,6 +211,7 @@ END_TEST
 // A large vector, where the ring's buffers fill up because one rank is slow.
 START_TEST(test_large)
 {
+    if (SANITIZED && _i % FIRST_GROUPED) return;  // one within a group, one across
     plan p = {
         .algorithm = tcp[_i], .groups = groups_of(tcp[_i]), .profile = GN_DENSE, .bound_exp = 10, .count = 3000001};
     same(4, p, GN_OFFLOAD_NONE);
