@@ -7,7 +7,7 @@
 #include "switches.h"
 #include "unit/suite.h"
 
-enum { COUNT = 6000, ROUNDS = 3 };
+enum { COUNT = 3000, ROUNDS = 3 };
 
 static gn_switchd_config with(const gn_switch_engine *engine)
 {
