@@ -7,6 +7,7 @@ lib/gn_credit_counter.v
 lib/gn_credit_fifo.v
 lib/gn_keep_count.v
 lib/gn_pair_fifo.v
+lib/gn_skid_buffer.v
 frame/gn_checksum.v
 frame/gn_frame_parse.v
 frame/gn_frame_store.v

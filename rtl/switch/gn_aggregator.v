@@ -182,9 +182,11 @@ module gn_aggregator #(
 
     reg  u_first_reg = 1'b1;
     wire h_room, unused_h_idle, v_ready_in;
+    reg  h_gone = 1'b0;
     wire h_there, h_valid, h_ready, v_valid, v_ready, v_last, v_none;
-    wire [BEATS_LOG2-1:0] v_number;
-    wire [255:0] h_data, v_data;
+    wire f_valid, f_ready, f_last, f_none;
+    wire [BEATS_LOG2-1:0] f_number, v_number;
+    wire [255:0] f_data, h_data, v_data;
     wire [81:0]  h_user;
     wire         h_beats, h_stream;
 
@@ -206,21 +208,31 @@ module gn_aggregator #(
     end
 
     gn_credit_counter #(.CREDITS(9), .MOST(1)) head_credits (
-        .clk(clk), .rst(rst), .ok(h_room), .idle(unused_h_idle), .take({2'd0, u_head}), .give({2'd0, h_there && h_ready && h_valid}));
+        .clk(clk), .rst(rst), .ok(h_room), .idle(unused_h_idle), .take({2'd0, u_head}), .give({2'd0, h_gone}));
     gn_credit_fifo #(.WIDTH(340), .LOG2(3)) heads (
         .clk(clk), .rst(rst), .s_data({!u_last && u_way != DROP, !u_last && u_way == DENSE, u_user, u_data}), .s_valid(u_head),
-        .m_data({h_beats, h_stream, h_user, h_data}), .m_valid(h_there), .m_ready(h_ready && h_valid));
+        .m_data({h_beats, h_stream, h_user, h_data}), .m_valid(h_there), .m_ready(h_gone));
 
     // a header waits for what its stream is found to be
     wire stream_bad, stream_raw, stream_there;
     assign h_valid = h_there && (!h_stream || stream_there);
 
+    // It leaves a cycle after it was judged, so the judge's word crosses the chip in a cycle of its
+    // own. The next one is there long before the judge, who asks every four cycles, looks.
+    always @(posedge clk) h_gone <= h_valid && h_ready && !rst;
+
     gn_value_feed #(.BEATS_LOG2(BEATS_LOG2)) values (
         .clk(clk), .rst(rst), .s_begin(u_head && !u_last), .s_way(u_way), .s_count(u_count), .s_data(u_data),
-        .s_keep(u_keep), .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in), .m_data(v_data), .m_number(v_number),
-        .m_none(v_none), .m_last(v_last),
-        .m_valid(v_valid), .m_ready(v_ready), .verdict_bad(stream_bad), .verdict_raw(stream_raw),
-        .verdict_valid(stream_there), .verdict_ready(h_valid && h_ready && h_stream));
+        .s_keep(u_keep), .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in), .m_data(f_data), .m_number(f_number),
+        .m_none(f_none), .m_last(f_last),
+        .m_valid(f_valid), .m_ready(f_ready), .verdict_bad(stream_bad), .verdict_raw(stream_raw),
+        .verdict_valid(stream_there), .verdict_ready(h_gone && h_stream));
+
+    // Whether gn_slot_add takes a beat depends on its number. So that does not go back to the ring
+    // in the same cycle.
+    gn_skid_buffer #(.WIDTH(258 + BEATS_LOG2)) slice (
+        .clk(clk), .rst(rst), .s_data({f_last, f_none, f_number, f_data}), .s_valid(f_valid), .s_ready(f_ready),
+        .m_data({v_last, v_none, v_number, v_data}), .m_valid(v_valid), .m_ready(v_ready));
 
     // ---- judged
 
@@ -237,7 +249,7 @@ module gn_aggregator #(
     wire [3:0]            j_level;
     wire [STATE-1:0]      j_state;
 
-    wire                  o_add, o_first, o_read, o_beats, o_valid, o_ready;
+    wire                  o_add, o_first, o_read, o_beats, o_there, o_valid, o_ready;
     wire [BEATS_LOG2:0]   o_words, o_needed;
     wire [META-1:0]       o_meta;
 
@@ -249,9 +261,10 @@ module gn_aggregator #(
         .m_child(j_child), .m_last_child(j_last_child), .m_slot(j_slot), .m_version(j_version), .m_job(j_job), .m_gen(j_gen),
         .m_level(j_level), .m_slot_field(j_slot_field), .m_state(j_state), .m_valid(j_valid));
 
-    // An answer's place is free a cycle after it went: o_ready comes late in its cycle.
+    // An answer leaves a cycle after it was taken, because o_ready comes late in its cycle.
     reg  answer_gone = 1'b0;
     always @(posedge clk) answer_gone <= !rst && o_valid && o_ready;
+    assign o_valid = o_there && !answer_gone;
     gn_credit_counter #(.CREDITS(9), .MOST(1)) judge_credits (
         .clk(clk), .rst(rst), .ok(judge_room), .idle(unused_judge_idle),
         .take({2'd0, h_valid && h_ready}), .give({2'd0, answer_gone}));
@@ -277,7 +290,7 @@ module gn_aggregator #(
 
     gn_credit_fifo #(.WIDTH(ANSWER), .LOG2(3)) answers (
         .clk(clk), .rst(rst), .s_valid(k_valid), .s_data({k_words[BEATS_LOG2:0], k_needed[BEATS_LOG2:0], k_answer}),
-        .m_data({o_words, o_needed, o_add, o_first, o_read, o_beats, o_meta}), .m_valid(o_valid), .m_ready(o_ready));
+        .m_data({o_words, o_needed, o_add, o_first, o_read, o_beats, o_meta}), .m_valid(o_there), .m_ready(answer_gone));
 
     wire [4:0]            o_verdict;
     wire [JOBS_LOG2-1:0]  unused_o_index;

@@ -124,7 +124,7 @@ module gn_slot_judge #(
     endfunction
 
     reg [1:0] phase_reg = 2'd0;
-    wire      turn = phase_reg == 2'd3;
+    reg       turn = 1'b0;  // phase 3
     assign s_ready = turn && room && !clearing_reg;
 
     reg [255:0] a_header;
@@ -135,6 +135,7 @@ module gn_slot_judge #(
 
     always @(posedge clk) begin
         phase_reg <= rst ? 2'd0 : phase_reg + 2'd1;
+        turn      <= !rst && phase_reg == 2'd2;
         if (turn) begin
             a_header <= s_header;
             a_length <= s_length;

@@ -31,7 +31,8 @@
 // mutant: switch/gn_slot_add.v s/address_0 == address_2 \&\& write_at\[2\]/address_0 == address_2/
 // mutant: switch/gn_slot_add.v s/w_next \|\| row_reg\[v_number\]/w_next/
 // mutant: switch/gn_slot_add.v s/\|\| v_number <= w_number\)/|| v_number < w_number)/
-// mutant: switch/gn_slot_add.v s/\(w_next \&\& !w_more\)/w_next/
+// mutant: switch/gn_slot_add.v s/\(!w_valid \|\| !w_more\) \&\& meet/meet/
+// mutant: switch/gn_slot_add.v s/v_none \|\| v_number == w_number/1'b1/
 // mutant: switch/gn_slot_add.v s/fresh \? .WORDS.1.b0.. : //
 // mutant: switch/gn_slot_add.v s/out_3    <= out;/out_3 <= 8'd0;/
 // mutant: switch/gn_slot_add.v s/same_at\[3\] \? over_reg : before_3/before_3/
