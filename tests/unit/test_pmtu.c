@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC follows the path's MTU down and up again: when it asks the paths, and what it makes of
 // the answer. The clock is the test's, and so is the kernel's answer.
+#include "driver/host_mtu.h"
 #include "driver/netlink.h"
 #include "driver/pmtu.h"
 #include "net/udp.h"
@@ -120,7 +121,7 @@ END_TEST
 START_TEST(echoes_are_not_followed)
 {
     const uint64_t now = 1000 * GN_SECOND, look = GN_PMTU_LOOK_MS * GN_MILLISECOND;
-    const unsigned told = MTU - OVERHEAD - GN_SHIM_BYTES, lower = 1400 - OVERHEAD - GN_SHIM_BYTES;
+    const unsigned told = gn_host_mtu(MTU - OVERHEAD), lower = gn_host_mtu(1400 - OVERHEAD);
     nic.config.steer.mode = GN_STEER_MARK;
     nic.tun.mtu = told;
     says_at(now, told, 1, MTU);
@@ -139,12 +140,12 @@ END_TEST
 START_TEST(a_link_behind_an_echo)
 {
     const uint64_t now = 1000 * GN_SECOND, look = GN_PMTU_LOOK_MS * GN_MILLISECOND;
-    const unsigned told = MTU - OVERHEAD - GN_SHIM_BYTES;
+    const unsigned told = gn_host_mtu(MTU - OVERHEAD);
     nic.config.steer.mode = GN_STEER_MARK;
     nic.tun.mtu = told;
     link_has = 1470;
     says_at(now, told, 1, 1470);
-    says_at(now + look, 1470 - OVERHEAD - GN_SHIM_BYTES, 1, 1470);
+    says_at(now + look, gn_host_mtu(1470 - OVERHEAD), 1, 1470);
     link_has = told;
     says_at(now + 2 * look, told, 1, told);
     link_has = MTU;  // only a word that is no echo brings it up again
