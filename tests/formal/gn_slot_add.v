@@ -35,6 +35,7 @@
 // mutant: switch/gn_slot_add.v s/v_none \|\| v_number == w_number/1'b1/
 // mutant: switch/gn_slot_add.v s/fresh \? .WORDS.1.b0.. : //
 // mutant: switch/gn_slot_add.v s/out_3    <= out;/out_3 <= 8'd0;/
+// mutant: switch/gn_slot_add.v s/if \(end_at\[3\]\) over_reg/if (!end_at[3]) over_reg/
 // mutant: switch/gn_slot_add.v s/same_at\[3\] \? over_reg : before_3/before_3/
 // mutant: switch/gn_slot_add.v s/!start_at\[3\] \&\& out_reg/out_reg/
 // mutant: switch/gn_slot_add.v s/!start_at\[3\] \&\& out_reg/1'b0/
