@@ -139,7 +139,7 @@ static void tell_of_unknown(void)
 /// Programs as they are may have small values beside large ones, and nobody would know.
 static void tell_of_integers(void)
 {
-    if (settings.comm.algorithm != GN_SWITCH || settings.comm.quantise || world_rank() > 0) return;
+    if (!gn_mpi_adds_integers(&settings.comm) || world_rank() > 0) return;
     fprintf(stderr, "gradnic: rank 0: the switch adds float as integers: small values beside large ones lose bits, "
                     "or all (GRADNIC_BOUND sets a bound, another GRADNIC_ALGORITHM is exact)\n");
 }

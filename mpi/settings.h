@@ -14,6 +14,12 @@ typedef struct gn_mpi_settings {
     gn_comm_config comm;
 } gn_mpi_settings;
 
+/// Whether sums of float are integers of a switch: then small values beside large ones lose bits.
+static inline bool gn_mpi_adds_integers(const gn_comm_config *comm)
+{
+    return comm->algorithm == GN_SWITCH && !comm->quantise;
+}
+
 /// Reads the environment. @return GN_OK; GN_INVALID with the variable and what it may be
 gn_status gn_mpi_settings_read(gn_mpi_settings *settings, gn_error *error);
 

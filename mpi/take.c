@@ -34,7 +34,7 @@ bool gn_mpi_take(MPI_Comm comm, gn_mpi_name name, const gn_call *call, size_t by
 static void say_bound(char *text, size_t size, const gn_comm_config *comm, int ranks)
 {
     const char *of = comm->scale == GN_SCALE_AUTO ? " x 1.53 of a vector's RMS" : "";
-    if (!ranks && comm->algorithm == GN_SWITCH && !comm->quantise)
+    if (!ranks && gn_mpi_adds_integers(comm))
         snprintf(text, size, "sums of float are integers of the switch, and all others exact but for their order");
     else if (!ranks)
         snprintf(text, size, "sums are exact but for their order");
