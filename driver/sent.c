@@ -76,8 +76,9 @@ static bool is_far(const gn_sent *sent, const gn_sent_segment *s)
 static void note_foreign(gn_sent *sent, const gn_sent_segment *s)
 {
     if (sent->lost) return;
-    sent->lost = is_far(sent, s) || begins_elsewhere(sent, s);
-    sent->recut = sent->lost && !is_far(sent, s) && (s->bytes % 4 || s->piece % 4);
+    const bool far = is_far(sent, s);
+    sent->lost = far || begins_elsewhere(sent, s);
+    sent->recut = sent->lost && !far && (s->bytes % 4 || s->piece % 4);
 }
 
 static void note_cuts(const gn_sent *sent, gn_cuts *cuts, const gn_sent_segment *s)
