@@ -223,8 +223,8 @@ module gn_aggregator #(
 
     gn_value_feed #(.BEATS_LOG2(BEATS_LOG2)) values (
         .clk(clk), .rst(rst), .s_begin(u_head && !u_last), .s_way(u_way), .s_count(u_count), .s_data(u_data),
-        .s_keep(u_keep), .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in), .m_data(f_data), .m_number(f_number),
-        .m_none(f_none), .m_last(f_last),
+        .s_keep(u_keep), .s_last(u_last), .s_valid(u_valid && !u_first_reg), .s_ready(v_ready_in),
+        .m_data(f_data), .m_number(f_number), .m_none(f_none), .m_last(f_last),
         .m_valid(f_valid), .m_ready(f_ready), .verdict_bad(stream_bad), .verdict_raw(stream_raw),
         .verdict_valid(stream_there), .verdict_ready(h_gone && h_stream));
 
@@ -290,7 +290,8 @@ module gn_aggregator #(
 
     gn_credit_fifo #(.WIDTH(ANSWER), .LOG2(3)) answers (
         .clk(clk), .rst(rst), .s_valid(k_valid), .s_data({k_words[BEATS_LOG2:0], k_needed[BEATS_LOG2:0], k_answer}),
-        .m_data({o_words, o_needed, o_add, o_first, o_read, o_beats, o_meta}), .m_valid(o_there), .m_ready(answer_gone));
+        .m_data({o_words, o_needed, o_add, o_first, o_read, o_beats, o_meta}),
+        .m_valid(o_there), .m_ready(answer_gone));
 
     wire [4:0]            o_verdict;
     wire [JOBS_LOG2-1:0]  unused_o_index;

@@ -134,7 +134,8 @@ module gn_slot_add #(
     // Both are at their last, and are one word, or only one of them has any left. So the end does
     // not wait for which of two words is lower.
     wire meet    = !left_reg || !w_valid || (add_reg && (v_none || v_number == w_number));
-    wire ending  = run_reg && (!left_reg || (v_valid && v_last)) && (!w_valid || !w_more) && meet && (!packs_reg || pack_room);
+    wire ending  = run_reg && (!left_reg || (v_valid && v_last)) && (!w_valid || !w_more) && meet &&
+                   (!packs_reg || pack_room);
     assign start = n_valid && n_wait == 2'd0 && room && (!run_reg || ending);
 
     assign v_ready       = move && v_next;
