@@ -10,7 +10,7 @@
 #include "host/control.h"
 #include "host/control_socket.h"
 
-enum { ANSWER_MAX = 64 << 20, PATIENCE_MS = 2 * GN_CONTROL_DEADLINE_MS };
+enum { ANSWER_MAX = 64 << 20, PATIENCE_MS = 5 * GN_CONTROL_DEADLINE_MS };
 
 static void set_deadline(int fd)
 {

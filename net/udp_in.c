@@ -127,10 +127,10 @@ void gn_udp_inbox_free(gn_udp_inbox *inbox)
     free(inbox);
 }
 
-int gn_udp_inbox_receive(gn_udp_inbox *inbox, int fd)
+int gn_udp_inbox_receive(gn_udp_inbox *inbox, int fd, unsigned most)
 {
     offer_room(inbox, inbox->last);
-    const int got = recvmmsg(fd, inbox->header, GN_UDP_INBOX_MESSAGES, MSG_DONTWAIT, NULL);
+    const int got = recvmmsg(fd, inbox->header, most, MSG_DONTWAIT, NULL);
     inbox->last = got > 0 ? got : 0;
     return got < 0 && is_nothing(errno) ? 0 : got;
 }

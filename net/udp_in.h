@@ -4,7 +4,7 @@
 /// Datagrams that come in, many with one system call. A message is one datagram, or several of one
 /// sender that the kernel has joined (UDP_GRO): all equally long, but the last may be shorter.
 ///
-///     const int count = gn_udp_inbox_receive(inbox, fd);
+///     const int count = gn_udp_inbox_receive(inbox, fd, GN_UDP_INBOX_MESSAGES);
 ///     for (int i = 0; i < count; i++) {
 ///         const gn_udp_arrival a = gn_udp_inbox_at(inbox, i);
 ///         for (size_t at = 0; at < a.bytes; at += a.segment)
@@ -52,9 +52,9 @@ typedef struct gn_udp_inbox gn_udp_inbox;
 gn_udp_inbox *gn_udp_inbox_new(bool senders);
 void gn_udp_inbox_free(gn_udp_inbox *inbox);  ///< NULL allowed
 
-/// Receives what is there, up to GN_UDP_INBOX_MESSAGES, over what the last call received. Does not
-/// wait. @return the number of messages; 0 when there are none, or -1 with errno
-int gn_udp_inbox_receive(gn_udp_inbox *inbox, int fd);
+/// Receives what is there over what the last call received: `most` messages, 1 to
+/// GN_UDP_INBOX_MESSAGES. Does not wait. @return how many; 0 when there are none, or -1 with errno
+int gn_udp_inbox_receive(gn_udp_inbox *inbox, int fd, unsigned most);
 
 /// One of the messages of the last call.
 gn_udp_arrival gn_udp_inbox_at(gn_udp_inbox *inbox, int index);

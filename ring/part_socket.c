@@ -122,7 +122,7 @@ bool gn_part_socket_is_full(const gn_part_socket *io)
 bool gn_part_socket_receive(gn_part_socket *io, void (*take)(void *context, void *datagram, size_t bytes),
                             void *context)
 {
-    const int got = gn_udp_inbox_receive(io->in, io->fd);
+    const int got = gn_udp_inbox_receive(io->in, io->fd, GN_UDP_INBOX_MESSAGES);
     for (int i = 0; i < got; i++) {
         const gn_udp_arrival a = gn_udp_inbox_at(io->in, i);
         for (size_t at = 0; at < a.bytes; at += a.segment) take(context, a.data + at, gn_udp_piece(&a, at));

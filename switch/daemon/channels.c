@@ -107,7 +107,7 @@ int gn_shard_free_channel(const gn_shard *shard, uint64_t taken)
 /// Drops what came for the job that had the port before.
 static void drain(gn_shard *shard, const gn_channel *channel)
 {
-    while (gn_udp_inbox_receive(shard->inbox, channel->fd) > 0) continue;
+    while (gn_udp_inbox_receive(shard->inbox, channel->fd, GN_UDP_INBOX_MESSAGES) > 0) continue;
 }
 
 /// Gives the job its ports, and enters it in the switch.

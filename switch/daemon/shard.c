@@ -142,7 +142,9 @@ static void take_arrival(gn_shard *shard, gn_channel *channel, const gn_udp_arri
 
 static void receive(gn_shard *shard, gn_channel *channel)
 {
-    const int got = gn_udp_inbox_receive(shard->inbox, channel->fd);
+    // A simulation needs milliseconds for one datagram, and a message holds up to 64 of them.
+    const unsigned most = shard->adds ? 1 : GN_UDP_INBOX_MESSAGES;
+    const int got = gn_udp_inbox_receive(shard->inbox, channel->fd, most);
     if (got <= 0) return;
     channel->counters.batches++;
     for (int i = 0; i < got; i++) {
@@ -187,11 +189,15 @@ void *gn_shard_thread(void *argument)
     uint64_t due = GN_FOREVER;
     while (!atomic_load_explicit(shard->stop, memory_order_relaxed)) {
         const int count = wait_for(shard, events, due);
-        lock_last(shard);
-        shard->now = gn_now();
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < count; i++) {
+            lock_last(shard);
+            shard->now = gn_now();
             if (events[i].data.fd >= 0 && shard->channels[events[i].data.fd].used)
                 receive(shard, &shard->channels[events[i].data.fd]);
+            pthread_mutex_unlock(&shard->lock);
+        }
+        lock_last(shard);
+        shard->now = gn_now();
         due = release(shard);
         pthread_mutex_unlock(&shard->lock);
     }

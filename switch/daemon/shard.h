@@ -5,7 +5,7 @@
 /// can take. A channel has a socket to itself, so a job that floods its socket fills no other job's
 /// buffer. All sockets that can be read are read in turn.
 ///
-/// The thread holds the lock while it works on one round of batches, and never while it waits.
+/// The thread holds the lock while it works on one batch of datagrams, and never while it waits.
 /// Others take it to change jobs and to read counters.
 
 #include <pthread.h>

@@ -88,7 +88,7 @@ sum_below() {
 }
 
 # counter PORT NAME   of the switch at that port
-counter() { "$gradnic" switch stats -c "$testbed_dir/switch$1.sock" --json | jq ".total.$2"; }
+counter() { "$gradnic" switch stats -c "$testbed_dir/switch$1.sock" --json | jq -e ".total.$2"; }
 
 test_tree() {
     local root i
@@ -128,7 +128,7 @@ test_tree() {
 
 # The aggregator in Verilog: sums, and a training with the bits of the core's.
 test_engine() {
-    local engine format
+    local i engine format
     begin 4 --no-nic
     testbed_run 0 "$gradnic" switch -l 127.0.0.1 --engine rtl --mode shared --ps 127.0.0.1:1 2>&1 |
         grep -q -- '--engine rtl takes --mode partitioned alone' || fail "--mode shared is not refused"
@@ -139,6 +139,11 @@ test_engine() {
 
     start_switch 0 7900 --engine lockstep --loss 1%
     ranks_start -b 4 -e 256K -f 256 -n 2 -w 0 --timeout 60s --json --algorithm switch --switch "$switch" --switch-channels 2
+    # However slow the engine is, who asks gets an answer.
+    for ((i = 0; i < 10; i++)); do
+        counter 7900 core.values >"$testbed_dir/asked" || fail "no answer while the engine adds"
+        sleep 0.2
+    done
     good "int32 over lockstep"
     expect "packets sent again" "$(result '.resent_packets | floor')" -gt 0
     expect "values added" "$(counter 7900 core.values)" -gt 500000

@@ -56,7 +56,7 @@ static unsigned received(unsigned number, unsigned lengths[LONGEST + 1], int tos
     unsigned count = 0;
     int got;
     memset(lengths, 0, (LONGEST + 1) * sizeof *lengths);
-    while ((got = gn_udp_inbox_receive(inbox, child[number])) > 0)
+    while ((got = gn_udp_inbox_receive(inbox, child[number], GN_UDP_INBOX_MESSAGES)) > 0)
         for (int i = 0; i < got; i++) {
             const gn_udp_arrival a = gn_udp_inbox_at(inbox, i);
             ck_assert_int_eq(a.tos, tos);

@@ -75,7 +75,7 @@ static void flush(void)
 static int all_came(void)
 {
     int messages = 0, got;
-    while ((got = gn_udp_inbox_receive(inbox, far_fd)) > 0) {
+    while ((got = gn_udp_inbox_receive(inbox, far_fd, GN_UDP_INBOX_MESSAGES)) > 0) {
         messages += got;
         for (int i = 0; i < got; i++) {
             const gn_udp_arrival a = gn_udp_inbox_at(inbox, i);

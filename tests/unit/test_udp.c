@@ -181,7 +181,7 @@ START_TEST(sender_and_nothing)
     gn_endpoint bound;
     gn_udp_arrival a;
     open_pair("127.0.0.1", &joining, &plain);
-    ck_assert_int_eq(gn_udp_inbox_receive(inbox, to), 0);
+    ck_assert_int_eq(gn_udp_inbox_receive(inbox, to, GN_UDP_INBOX_MESSAGES), 0);
     ck_assert_int_eq(gn_udp_receive(to, data, sizeof data, &sender, &a), 0);
     send_ten_bytes();
     ck_assert(gn_socket_local(from, &bound));
@@ -190,7 +190,7 @@ START_TEST(sender_and_nothing)
     ck_assert_ptr_eq(a.from, &sender);
     for (int i = 0; i < 2; i++) {  // the second call has as much room for the address as the first
         send_ten_bytes();
-        ck_assert_int_eq(gn_udp_inbox_receive(inbox, to), 1);
+        ck_assert_int_eq(gn_udp_inbox_receive(inbox, to, GN_UDP_INBOX_MESSAGES), 1);
         const gn_endpoint told = gn_endpoint_from_sockaddr(gn_udp_inbox_at(inbox, 0).from);
         ck_assert_uint_eq(told.port, bound.port);
         ck_assert_uint_eq(told.ip.bytes[0], 127);
@@ -198,9 +198,12 @@ START_TEST(sender_and_nothing)
     gn_udp_inbox_free(inbox);
     inbox = gn_udp_inbox_new(false);
     send_ten_bytes();
-    ck_assert_int_eq(gn_udp_inbox_receive(inbox, to), 1);
+    ck_assert_int_eq(gn_udp_inbox_receive(inbox, to, GN_UDP_INBOX_MESSAGES), 1);
     ck_assert_ptr_null(gn_udp_inbox_at(inbox, 0).from);
-    ck_assert_int_eq(gn_udp_inbox_receive(inbox, -1), -1);
+    for (int i = 0; i < 2; i++) send_ten_bytes();
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(gn_udp_inbox_receive(inbox, to, 1), 1);  // no more than asked for
+    ck_assert_int_eq(gn_udp_inbox_receive(inbox, to, 1), 0);
+    ck_assert_int_eq(gn_udp_inbox_receive(inbox, -1, GN_UDP_INBOX_MESSAGES), -1);
     ck_assert_int_eq(errno, EBADF);
 }
 END_TEST
@@ -260,11 +263,11 @@ START_TEST(errors_are_not_nothing)
     gn_udp_arrival a;
     ck_assert_int_eq(gn_udp_receive(-1, data, sizeof data, NULL, &a), -1);
     ck_assert_int_eq(errno, EBADF);
-    ck_assert_int_eq(gn_udp_inbox_receive(inbox, -1), -1);
+    ck_assert_int_eq(gn_udp_inbox_receive(inbox, -1, GN_UDP_INBOX_MESSAGES), -1);
     ck_assert_int_eq(errno, EBADF);
     open_pair("127.0.0.1", &plain, &plain);
     send_ten_bytes();
-    ck_assert_int_eq(gn_udp_inbox_receive(inbox, to), 1);  // there is room again
+    ck_assert_int_eq(gn_udp_inbox_receive(inbox, to, GN_UDP_INBOX_MESSAGES), 1);  // there is room again
     const size_t nothing = 0;
     batch = new_batch();
     put(&nothing, 1);

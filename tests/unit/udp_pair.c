@@ -68,7 +68,7 @@ int expect(const size_t *lengths, size_t count, int tos)
 {
     size_t at = 0, seen = 0;
     int messages = 0, got;
-    while ((got = gn_udp_inbox_receive(inbox, to)) > 0) {
+    while ((got = gn_udp_inbox_receive(inbox, to, GN_UDP_INBOX_MESSAGES)) > 0) {
         messages += got;
         for (int i = 0; i < got; i++) {
             const gn_udp_arrival a = gn_udp_inbox_at(inbox, i);
