@@ -201,6 +201,20 @@ class Bench
         return std::max<size_t>({cycles, 11u + 5 * j.job.children, j.job.children * result});
     }
 
+    // A chunk of dense that leaves int32 in its last word alone, before its last packet. All words
+    // have values, so adding is slower than what comes in, and packets are added without a gap.
+    void overflow_at_the_end(Job &j)
+    {
+        const unsigned out = 1 + random_.below(j.job.children - 2u), lane = random_.below(8);
+        for (unsigned c = 0; c < j.job.children; c++) {
+            gn_agg_packet p = obedient(j, 0, c);
+            p.values = VALUES;
+            std::vector<int32_t> values(VALUES, 1 + static_cast<int32_t>(random_.below(3)));
+            if (c == 0 || c == out) values[VALUES - 8 + lane] = INT32_MAX;
+            send(j, c, p, values, 4, false);
+        }
+    }
+
     bench::Random random_;
     size_t verdicts[20] = {}, poisons = 0, frames_out = 0, frames_other = 0, sent_beats = 0;
     std::vector<Job> jobs_;
@@ -712,6 +726,18 @@ void rate_of_zeros(const bench::Options &o, const char *what, unsigned children,
         fail("%llu cycles, should be at most %llu", (unsigned long long)cycles, (unsigned long long)most);
 }
 
+// What is known of a chunk's overflow goes from packet to packet, also without a cycle in between.
+void overflows(const bench::Options &o)
+{
+    Bench b(o);
+    b.noisy_ = false;
+    Job &j = b.begin(4, 1, 0, true);
+    for (unsigned i = 0; i < 50; i++) b.overflow_at_the_end(j);
+    b.settle();
+    printf("%zu packets of chunks that left int32 in the last word\n", b.poisons);
+    if (b.poisons < 100) fail("some chunks have not left int32");
+}
+
 // Groups of zeros take no cycle.
 void rates_of_zeros(const bench::Options &o)
 {
@@ -774,6 +800,7 @@ int main(int argc, char **argv)
         printf("%zu poisoned, %zu frames out, %zu frames not UDP\n", b.poisons, b.frames_out, b.frames_other);
         if (!b.poisons || !b.frames_other) fail("something was not tried");
     }
+    overflows(o);
     // Back to back to one slot, and to many. With a store of few beats, frames wait for each other.
     if (GN_RTL_SLOTS_LOG2 != 6) return 0;
     for (unsigned children : {1u, 2u, 8u})

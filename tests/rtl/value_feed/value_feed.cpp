@@ -96,20 +96,24 @@ Packet packet(bench::Random &random)
 class Check
 {
   public:
-    explicit Check(const bench::Options &o) : random_{o.seed ^ 0xfeed}, model_(o)
+    explicit Check(const bench::Options &o) : random_{o.seed ^ 0xfeed}, model_(o) { reset(3); }
+
+    void reset(unsigned cycles)
     {
         model_->rst = 1, model_->s_valid = model_->s_begin = model_->m_ready = model_->verdict_ready = 0;
-        for (unsigned i = 0; i < 3; i++) model_.settle(), model_.rise();
+        for (unsigned i = 0; i < cycles; i++) model_.settle(), model_.rise();
         model_->rst = 0;
     }
 
-    void run(const std::vector<Packet> &packets, unsigned gaps, unsigned stalls)
+    // Until all have come out, or for so many cycles.
+    void run(const std::vector<Packet> &packets, unsigned gaps, unsigned stalls, unsigned cycles = UINT_MAX)
     {
         size_t in = 0, judged = 0, out = 0, at = 0;  // packets; bytes of the one that goes in
         bool begun = false;
         int last = -1;  // number of the last beat of values
         std::vector<int32_t> got;
         for (unsigned idle = 0; in < packets.size() || judged < packets.size() || out < packets.size(); idle++) {
+            if (!cycles--) return;
             if (idle > 20000)
                 fail("cycle %llu: nothing moves, %zu packets are in, %zu judged, %zu out",
                      static_cast<unsigned long long>(model_.cycle()), in, judged, out);
@@ -199,16 +203,27 @@ class Check
     bench::Model<Vgn_value_feed> model_;
 };
 
+std::vector<Packet> some(bench::Random &random, unsigned count)
+{
+    std::vector<Packet> packets;
+    while (count--) packets.push_back(packet(random));
+    return packets;
+}
+
 }  // namespace
 
 int main(int argc, char **argv)
 {
     const bench::Options o = bench::options(argc, argv);
     Check check(o);
+    // A reset anywhere in a stream, of which a part may have been wrong. Then all is as new.
+    for (unsigned i = 0; i < 3000; i++) {
+        check.run(some(check.random_, 8), 0, i % 3 ? 0 : 30, check.random_.below(150));
+        check.reset(1 + check.random_.below(3));
+        check.run(some(check.random_, 2), 0, 0);
+    }
     for (unsigned round = 0; round < 12; round++) {
-        std::vector<Packet> packets;
-        for (unsigned i = 0; i < 1500; i++) packets.push_back(packet(check.random_));
-        check.run(packets, round % 3 == 1 ? 40 : 0, round % 3 == 2 ? 60 : round % 3 == 1 ? 10 : 0);
+        check.run(some(check.random_, 1500), round % 3 == 1 ? 40 : 0, round % 3 == 2 ? 60 : round % 3 == 1 ? 10 : 0);
     }
     printf("%zu groups, %zu streams are bad, %zu have raw values\n", check.groups, check.bad, check.raw);
     if (!check.bad || !check.raw) fail("something was not tried");
