@@ -47,6 +47,10 @@ for file in named.npz named.npz:w; do
     expect 1 "the report reads .npy, .f32 and .gn files" "$GRADNIC" report -o x.html demo.json $file
 done
 "$GRADNIC" report -o - demo.json short.npy >other.html
+"$PYTHON" -c 'import numpy as np; np.save("empty.npy", np.zeros(0, "<f4"))'
+"$GRADNIC" report -o - demo.json short.npy empty.npy >filled.html
+same filled.html <(sed 's/from 1 file\./from 2 files./' other.html)
+expect 1 "gradnic report: there are no values in the gradients" "$GRADNIC" report -o x.html demo.json empty.npy
 "$GRADNIC" report -o - demo.json >plain.html
 [ "$(grep -c '<svg' plain.html)" -eq 3 ] || fail "without gradients there are three plots"
 
