@@ -30,7 +30,7 @@ gn_status gn_capture_name(const char *name, time_t when, char *out, size_t room,
         const size_t more = strlen(piece);
         if (length + more >= room)
             return gn_fail(error, GN_INVALID, "the name of a capture has over %zu bytes", room - 1);
-        memcpy(out + length, piece, more + 1);
+        memcpy(out + length, piece, more);
         length += more;
     }
     out[length] = 0;
