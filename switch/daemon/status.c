@@ -142,8 +142,7 @@ static void add_waits(const gn_switchd *daemon, const gn_job *job, json_t *one, 
     unsigned count = 0;
     json_t *list = json_array();
     for (unsigned c = 0; c < job->reserved; c++) {
-        gn_waits w;
-        gn_job_look(daemon, job, c, &w);
+        const gn_waits w = gn_job_look(daemon, job, c);
         count += w.count;
         for (unsigned i = 0; i < w.shown; i++)  // "stream": the old name, for one release
             json_array_append_new(

@@ -64,24 +64,24 @@ static void keep_wait(gn_waits *w, int copy, const gn_slot_status *slot)
     w->copy[at] = copy;
 }
 
-void gn_job_look(const gn_switchd *daemon, const gn_job *job, unsigned s, gn_waits *w)
+gn_waits gn_job_look(const gn_switchd *daemon, const gn_job *job, unsigned s)
 {
     gn_shard *shard = daemon->shard[job->shard[s]];
     const unsigned channel = job->channel[s];
-    gn_slot_status slot;
+    gn_waits w = {.count = 0};
+    gn_slot_status slot = {.since_ns = 0};
     gn_ps *ps = shard->channels[channel].ps;
     int64_t since = 0;
-    memset(w, 0, sizeof *w);
-    memset(&slot, 0, sizeof slot);
     gn_shard_lock(shard);
     if (ps && gn_ps_waits_for(ps, &slot.psn, &slot.absent, &since)) {
         slot.since_ns = (uint64_t)since;
-        keep_wait(w, (int)(slot.psn % shard->channels[channel].slots), &slot);
+        keep_wait(&w, (int)(slot.psn % shard->channels[channel].slots), &slot);
     }
     const unsigned index = gn_shard_job_index(shard, channel);
     for (int at = -1; (at = gn_switch_waiting(&shard->sw, index, (unsigned)(at + 1), &slot)) >= 0;)
-        keep_wait(w, at, &slot);
+        keep_wait(&w, at, &slot);
     gn_shard_unlock(shard);
+    return w;
 }
 
 /// Whom the slot waits for that has waited longest, in a job that runs.
@@ -92,8 +92,7 @@ static void slot_waits(const gn_switchd *daemon, const gn_job *job, char text[GN
     gn_slot_status oldest = {.since_ns = now};
     unsigned children = 0;
     for (unsigned s = 0; s < job->reserved; s++) {
-        gn_waits w;
-        gn_job_look(daemon, job, s, &w);
+        const gn_waits w = gn_job_look(daemon, job, s);
         if (w.shown && w.slot[0].since_ns < oldest.since_ns) oldest = w.slot[0];
     }
     const bool long_since = now - oldest.since_ns >= GN_WAITS_NOTED_MS * GN_MILLISECOND;

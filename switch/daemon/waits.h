@@ -18,9 +18,8 @@ typedef struct gn_waits {
     gn_slot_status slot[GN_WAITS_SHOWN];
 } gn_waits;
 
-/// Fills `w` with the slots of a job's channel that wait; those that have waited longest come
-/// first.
-void gn_job_look(const gn_switchd *daemon, const gn_job *job, unsigned channel, gn_waits *w);
+/// The slots of a job's channel that wait; those that have waited longest come first.
+gn_waits gn_job_look(const gn_switchd *daemon, const gn_job *job, unsigned channel);
 
 /// Who has not come to a job that is forming: "ranks 2-3 have not come", "no switch has come that
 /// has ranks 2-3 below it"; below a parent "child 1 of 0-3 has not come". @return text

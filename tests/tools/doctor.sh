@@ -32,6 +32,9 @@ done < <(jq -r '.findings[] | .level + "|" + .name' found.json)
 bash -c 'ulimit -Sn 100 -f 100; "$GRADNIC" doctor --json' >limited.json || true
 [ "$(level limited.json files)" = warn ] || fail "100 open files are no warning"
 [ "$(level limited.json memory)" = warn ] || fail "files of at most 100 KiB are no warning"
+# shellcheck disable=SC2016
+bash -c 'ulimit -f 4096; "$GRADNIC" doctor --json' >limited.json || true
+[ "$(level limited.json memory)" = "$(level found.json memory)" ] || fail "files of 4 MiB are not enough"
 taskset -c "$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')" "$GRADNIC" doctor --json >one.json || true
 [ "$(level one.json cores)" = warn ] || fail "one core is no warning"
 

@@ -18,6 +18,9 @@ P
     server=$!
     for ((i = 0; i < 500; i++)); do [ ! -S x.sock ] || break; sleep 0.01; done
 }
+# Without -c it is asked where it is by default.
+expect 1 "/gnabsent.sock: No such file or directory (is the NIC running?" "$GRADNIC" nic status -d gnabsent
+
 # shows TEXT COMMAND...: its output has TEXT, and no byte that a terminal would obey
 shows() {
     local text=$1

@@ -128,8 +128,10 @@ static void run_stuck(int rank, const ranks *group, void *argument)
     setenv("GRADNIC_SHARED_MEMORY", "no", 1);  // only a connection can be stuck
     gn_comm *comm = plan_init(rank, group, argument);
     RANK_CHECK(comm);
-    float values[1000] = {0};
-    gn_status status = gn_allreduce(comm, values, values, 1000, GN_SUM);
+    const plan *p = argument;
+    static float values[100000];
+    const size_t count = p->coded ? 100000 : 1000;
+    gn_status status = gn_allreduce(comm, values, values, count, GN_SUM);
     RANK_CHECK(!status);
     if (rank == 1) {
         int nowhere[2];
@@ -138,7 +140,7 @@ static void run_stuck(int rank, const ranks *group, void *argument)
         RANK_CHECK(dup(data) >= 0 && dup2(nowhere[0], data) == data);
     }
     double start = seconds_now();
-    while (!status) status = gn_allreduce(comm, values, values, 1000, GN_SUM);
+    while (!status) status = gn_allreduce(comm, values, values, count, GN_SUM);
     keep(&group->reports[rank], status, comm, start);
     gn_comm_free(comm);
 }
@@ -147,7 +149,7 @@ static void run_stuck(int rank, const ranks *group, void *argument)
 // nobody would be, and only after two.
 START_TEST(test_stuck_data_is_named)
 {
-    plan p = {.algorithm = algorithms[_i], .timeout_ms = 1500};
+    plan p = {.algorithm = algorithms[_i % 3], .timeout_ms = 1500, .coded = _i / 3};
     ranks group;
     ranks_start(&group, 2, run_stuck, &p);
     ranks_wait(&group, 30);
@@ -619,7 +621,7 @@ int main(void)
     tcase_set_timeout(running, 60);
     tcase_add_loop_test(running, test_killed_worker_is_named, 0, 2 * ALGORITHMS);
     tcase_add_loop_test(running, test_silent_worker_is_named, 0, 2 * ALGORITHMS);
-    tcase_add_loop_test(running, test_stuck_data_is_named, 0, 3);
+    tcase_add_loop_test(running, test_stuck_data_is_named, 0, 6);
     tcase_add_loop_test(running, test_wrong_segments_are_named, 0, ALGORITHMS);
     tcase_add_loop_test(running, test_late_worker_is_waited_for, 0, ALGORITHMS);
     tcase_add_loop_test(running, test_leaver_is_named, 0, ALGORITHMS);

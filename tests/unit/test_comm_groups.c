@@ -67,6 +67,15 @@ START_TEST(test_divisions)
 }
 END_TEST
 
+// A ring with groups is one of groups.
+START_TEST(test_ring_with_groups)
+{
+    const plan p = {.algorithm = GN_RING, .groups = "2", .profile = GN_DENSE, .bound_exp = 10, .count = 4000};
+    ck_assert_uint_gt(run(4, p).group_sent, 0);
+    ck_assert_uint_eq(run(4, flat(p)).group_sent, 0);
+}
+END_TEST
+
 // Everything that a rank does to its values, with each codec of the level within.
 START_TEST(test_passes)
 {
@@ -482,6 +491,7 @@ int main(void)
     TCase *tcase = tcase_create("comm groups");
     tcase_set_timeout(tcase, 200);
     tcase_add_loop_test(tcase, test_divisions, 0, GROUPED);
+    tcase_add_test(tcase, test_ring_with_groups);
     tcase_add_loop_test(tcase, test_passes, 0, GROUPED);
     tcase_add_loop_test(tcase, test_other_offloads, 0, GROUPED);
     tcase_add_loop_test(tcase, test_large, 0, GROUPED);

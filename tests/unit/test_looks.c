@@ -160,6 +160,9 @@ START_TEST(other_arrays)
     for (int i = 0; i < 4 * WORDS; i++) bytes[i] = (int8_t)(gauss(&state) * 20);
     ck_assert_int_eq(judge(halves, 350), GN_LOOKS_OTHER);
     ck_assert_int_eq(judge(brains, 350), GN_LOOKS_OTHER);
+    // only positive ones, from 0.5 to 2: of two exponents
+    for (int i = 0; i < 2 * WORDS; i++) halves[i] = (uint16_t)(14 << 10 | (stream_random(&state) >> 40 & 0x7ff));
+    ck_assert_int_eq(judge(halves, 350), GN_LOOKS_OTHER);
     ck_assert_int_eq(judge(integers, 350), GN_LOOKS_OTHER);
     ck_assert_int_eq(judge(bytes, 350), GN_LOOKS_OTHER);
     ck_assert_int_eq(judge((const uint8_t *)values + 1, 350), GN_LOOKS_OTHER);

@@ -5,6 +5,7 @@
 
 #include "driver/nic_state.h"
 #include "driver/request.h"
+#include "net/clock.h"
 #include "packets.h"
 #include "suite.h"
 
@@ -147,6 +148,33 @@ START_TEST(the_link_one_by_one)
 }
 END_TEST
 
+/// A guard that was off has seen nothing meanwhile. So it judges all flows anew.
+START_TEST(the_guard_anew)
+{
+    enum { VALUES = 360 };
+    static float gradients[VALUES];
+    static uint8_t bytes[4 * VALUES + 120];
+    uint32_t state = 5;
+    gn_change c = {.given = GN_CHANGE_GUARD, .guard = true};
+    begin_with(&gn_engine_model);
+    changes(&c);
+    random_values(&state, gradients, VALUES, 0.01F);
+    const packet p = {.protocol = GN_PROTOCOL_UDP};
+    const gn_segment segment = {.packet = bytes, .length = packet_build(&p, gradients, sizeof gradients, bytes)};
+    const gn_guard_counters *count = gn_guard_count(nic.out->guard);
+    for (unsigned flows = 1; flows <= 2; flows++) {
+        for (int i = 0; i < 3; i++)
+            (void)gn_guard_leaves(nic.out->guard, nic.datapath, nic.config.rules, 2, &segment, GN_SECOND);
+        ck_assert_uint_eq(count->gradient_flows, flows);
+        c.guard = true, changes(&c);  // it is on already
+        (void)gn_guard_leaves(nic.out->guard, nic.datapath, nic.config.rules, 2, &segment, GN_SECOND);
+        ck_assert_uint_eq(count->gradient_flows, flows);
+        c.guard = false, changes(&c);
+        c.guard = true, changes(&c);
+    }
+}
+END_TEST
+
 START_TEST(rules_profile_and_bound)
 {
     begin_with(&gn_engine_model);
@@ -250,6 +278,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("nic change", setup, teardown, the_link_one_by_one, rules_profile_and_bound,
+    return RUN_SUITE("nic change", setup, teardown, the_link_one_by_one, rules_profile_and_bound, the_guard_anew,
                      an_engine_of_packets_refuses, a_new_configuration, an_engine_that_fails);
 }
