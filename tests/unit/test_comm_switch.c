@@ -24,6 +24,7 @@ typedef struct plan {
     int *progress;  // shared: collectives that rank 0 has finished
     int die;        // a signal that the victim sends itself; 0: none
     gn_profile profile;
+    bool leaves;         // the victim, in good order
     size_t other_count;  // of the victim's call
     gn_algorithm algorithm;
 } plan;
@@ -57,6 +58,10 @@ static void run_until_failure(int rank, const ranks *group, void *argument)
     double start = 0;
     for (int i = 0; !status; i++) {
         if (i == 5 && rank == VICTIM && p->die) kill(getpid(), p->die);
+        if (i == 5 && rank == VICTIM && p->leaves) {
+            gn_comm_free(comm);
+            return;
+        }
         start = seconds_now();
         const size_t count = rank == VICTIM && i == 2 && p->other_count ? p->other_count : LARGE;
         status = gn_allreduce(comm, values, values, count, GN_SUM);
@@ -102,6 +107,20 @@ START_TEST(test_killed_rank_is_named)
     ranks_start(&group, SIZE, run_until_failure, &p);
     ranks_wait(&group, 30);
     expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost", 5, false);
+    ranks_free(&group);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
+// The switch ends the job then. It is not to blame.
+START_TEST(test_leaver_is_named)
+{
+    switch_start(&host, NULL);
+    plan p = {.host = &host, .timeout_ms = 5000, .progress = progress, .leaves = true};
+    ranks group;
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    ranks_wait(&group, 30);
+    expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) has left", 8, false);
     ranks_free(&group);
     switch_stop(&host, SIGKILL);
 }
@@ -472,6 +491,7 @@ int main(void)
     tcase_set_timeout(all, 100);
     tcase_add_checked_fixture(all, setup, NULL);
     tcase_add_test(all, test_killed_rank_is_named);
+    tcase_add_test(all, test_leaver_is_named);
     tcase_add_test(all, test_silent_rank_is_named);
     tcase_add_loop_test(all, test_ranks_that_stood_still_blame_nobody, 0, GN_ALGORITHMS / PAUSED);
     tcase_add_test(all, test_ranks_that_stood_still_do_not_blame_the_switch);
