@@ -135,7 +135,8 @@ START_TEST(f32_stays_as_it_is_unless_asked)
     report account[2];
     compare((plan){.half = GN_HALF_TYPES, .type = GN_F32}, 0, account);
     ck_assert_uint_eq(account[0].hash, account[1].hash);
-    ck_assert_uint_gt(account[1].values[0], account[0].values[0] * 9 / 10);
+    // all of them, there and back; on a busy machine some are sent again
+    ck_assert_uint_ge(account[1].values[0], 2 * sizeof(float) * STEPS * COUNT);
 }
 END_TEST
 
