@@ -38,6 +38,7 @@ struct gn_guard {
     gn_guard_counters counters;
     entry *held;     // of the segment that was looked at last, when it is held
     gn_cuts *whole;  // of it, when its values must not leave in parts
+    bool plain;      // it has no rule's mark, so the receiver looks for no shim
     entry flows[SETS][WAYS];
     gn_cuts cuts[SETS][WAYS];  // of each flow that has begun
     uint8_t copy[GN_PACKET_MAX + GN_VALUE_BYTES];
@@ -247,14 +248,36 @@ static void begin(gn_guard *guard, const view *v, bool marked, uint64_t now)
     gn_sent_know(&flow->sent, v->h.seq + 1);
 }
 
-// What a flow sends without its mark counts, too, where it has one at other times. It leaves as the
-// host cuts it.
-static void note_unmarked(gn_guard *guard, gn_datapath *datapath, const view *v)
+// What a flow sends without its mark counts, too, where it has one at other times. Values that have
+// left rounded must not come again in parts. Before that, all leaves as the host cuts it. @return
+// whether the segment is to be left alone
+static bool leaves_unmarked(gn_guard *guard, gn_datapath *datapath, const view *v)
 {
     entry *flow = find(guard, &v->key);
-    if (!flow || !flow->sent.begun || hold(guard, datapath, flow, v) != GN_SENT_AGAIN) return;
-    const uint32_t behind = v->h.seq + (uint32_t)(v->h.end - v->h.payload);
-    gn_cuts_note(cuts_of(guard, flow), &(gn_cuts_run){v->h.seq, behind, v->segment->gso_size});
+    if (!flow || (!flow->sent.begun && !flow->sent.known)) return false;
+    gn_cuts *cuts = cuts_of(guard, flow);
+    // The datapath looks at marked segments only. Values begin with the first byte.
+    if (!flow->sent.begun) gn_sent_begin(&flow->sent, cuts, v->h.seq, (int)((flow->sent.first - v->h.seq) & 3));
+    if (hold(guard, datapath, flow, v) != GN_SENT_AGAIN) return false;
+    if (flow->verdict != GN_LOOKS_GRADIENT) {
+        const uint32_t behind = v->h.seq + (uint32_t)(v->h.end - v->h.payload);
+        gn_cuts_note(cuts, &(gn_cuts_run){v->h.seq, behind, v->segment->gso_size});
+        return false;
+    }
+    if (v->h.tcp_flags & (GN_TCP_FIN | GN_TCP_RST))
+        (void)gn_datapath_head(datapath, v->segment->packet, v->segment->length);  // forgets the flow
+    guard->held = flow;
+    guard->whole = cuts;
+    guard->counters.left++;
+    guard->counters.left_bytes += v->segment->length;
+    return true;
+}
+
+static bool has_mark(const gn_rule *rules, size_t rule_count, const gn_headers *h)
+{
+    for (size_t i = 0; i < rule_count; i++)
+        if (!((rules[i].tos ^ h->tos) & GN_TOS_MASK)) return true;
+    return false;
 }
 
 bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rules, size_t rule_count,
@@ -264,6 +287,7 @@ bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rule
     v.segment = segment;
     guard->held = NULL;
     guard->whole = NULL;
+    guard->plain = false;
     if (gn_packet_parse(segment->packet, segment->length, &v.h) != GN_PARSE_OK) return false;
     const bool begins = v.h.tcp_flags & GN_TCP_SYN, tcp = v.h.protocol == GN_PROTOCOL_TCP;
     if (!begins && v.h.end == v.h.payload) return false;
@@ -272,18 +296,19 @@ bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rule
     if (!tcp && (!rule || rule->head)) return false;
     if (!make_key(&v.key, segment, &v.h)) return false;
     if (!begins && rule) return leaves(guard, datapath, &v, now);
-    if (begins)
+    if (begins) {
         begin(guard, &v, rule, now);
-    else
-        note_unmarked(guard, datapath, &v);
-    return false;
+        return false;
+    }
+    if (!leaves_unmarked(guard, datapath, &v)) return false;
+    guard->plain = !has_mark(rules, rule_count, &v.h);
+    return true;
 }
 
 // Makes of a segment what may leave of it. @return false when that is nothing
-static bool make_whole(gn_guard *guard, gn_segment *s, gn_headers *h)
+static bool make_whole(gn_guard *guard, const gn_sent *sent, gn_cuts *whole, gn_segment *s, gn_headers *h)
 {
     gn_cuts_whole w;
-    const gn_sent *sent = &guard->held->sent;
     const uint8_t *payload = s->packet + h->payload;
     const gn_cuts_segment segment = {.payload = payload,
                                      .seq = h->seq,
@@ -291,7 +316,7 @@ static bool make_whole(gn_guard *guard, gn_segment *s, gn_headers *h)
                                      .head = gn_sent_head(sent, h->seq),
                                      .top = sent->top};
     s->gso_size = 0;  // what the host cuts within a value is put together here
-    gn_cuts_make_whole(guard->whole, &segment, &w);
+    gn_cuts_make_whole(whole, &segment, &w);
     const size_t kept = w.end - w.start, bytes = w.lead + kept + w.trail;
     if ((kept == segment.bytes && !w.lead && !w.trail) || h->payload + bytes > GN_PACKET_MAX) return true;
     if (!bytes && !(h->tcp_flags & GN_TCP_FIN)) return false;
@@ -316,14 +341,18 @@ gn_status gn_guard_cut(gn_guard *guard, const gn_segment *segment, size_t wire_m
 {
     gn_segment s = *segment;
     gn_headers h;
-    if (guard->held && gn_packet_parse(s.packet, s.length, &h) == GN_PARSE_OK) {
-        burst->count = 0;
-        cut->header_bytes = 0;
-        if (guard->whole && !gn_packet_has_options(&h) && !make_whole(guard, &s, &h)) return GN_OK;
-        s.values = true;
-        s.head = gn_sent_head(&guard->held->sent, h.seq);
-    }
+    const entry *held = guard->held;
+    gn_cuts *whole = guard->whole;
+    uint64_t *shielded = guard->plain ? NULL : &guard->counters.shielded;
     guard->held = NULL;
     guard->whole = NULL;
-    return gn_untouched_cut(guard->untouched, &s, wire_mtu, burst, cut, &guard->counters.shielded);
+    guard->plain = false;
+    if (held && gn_packet_parse(s.packet, s.length, &h) == GN_PARSE_OK) {
+        burst->count = 0;
+        cut->header_bytes = 0;
+        if (whole && !gn_packet_has_options(&h) && !make_whole(guard, &held->sent, whole, &s, &h)) return GN_OK;
+        s.values = true;
+        s.head = gn_sent_head(&held->sent, h.seq);
+    }
+    return gn_untouched_cut(guard->untouched, &s, wire_mtu, burst, cut, shielded);
 }

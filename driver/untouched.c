@@ -118,7 +118,7 @@ gn_status gn_untouched_cut(gn_untouched *u, const gn_segment *segment, size_t wi
 {
     wire_mtu -= GN_SHIM_BYTES;
     gn_status status = gn_tx_segment_headers(u->tx, segment, wire_mtu, burst, cut);
-    if (status == GN_OK && !any_begins_like_ours(segment, cut, burst->count)) return GN_OK;
+    if (status == GN_OK && (!shielded || !any_begins_like_ours(segment, cut, burst->count))) return GN_OK;
     if (status != GN_OK && status != GN_UNSUPPORTED) return status;
     cut->header_bytes = 0;
     burst->count = 0;
@@ -128,7 +128,7 @@ gn_status gn_untouched_cut(gn_untouched *u, const gn_segment *segment, size_t wi
         const uint8_t *packet = u->cut.data + u->cut.offset[i];
         uint8_t *to = burst->data + burst->offset[i];
         size_t bytes = u->cut.offset[i + 1] - u->cut.offset[i];
-        if (shield(packet, bytes, to, &bytes))
+        if (shielded && shield(packet, bytes, to, &bytes))
             ++*shielded;
         else
             memcpy(to, packet, bytes);

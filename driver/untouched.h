@@ -15,7 +15,7 @@ void gn_untouched_free(gn_untouched *untouched);  ///< NULL allowed
 
 /// As gn_tx_segment_headers() for a segment that no rule matches; each packet has room for a shim.
 /// Or whole packets in `burst`; then cut->header_bytes is 0. Adds to `*shielded` how many packets
-/// were.
+/// were; NULL: none is to be, as none is marked.
 gn_status gn_untouched_cut(gn_untouched *untouched, const gn_segment *segment, size_t wire_mtu, gn_burst *burst,
                            gn_headers_cut *cut, uint64_t *shielded);
 

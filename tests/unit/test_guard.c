@@ -427,6 +427,32 @@ START_TEST(shielded)
 }
 END_TEST
 
+// What is sent again without the mark leaves in whole values, but the receiver looks for no shim
+// there. Another rule's mark is one, too, whatever its ports.
+START_TEST(unmarked_is_not_shielded)
+{
+    static uint8_t payload[700], arrived[ROOM];
+    static const struct {
+        int tos;
+        uint64_t shielded;
+    } ways[] = {{NO_TOS, 0}, {0x28, 1}};
+    gn_shim_write(&(gn_shim){1, 0, 0, 692, 0}, payload);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        packet p = {.seq = 5};
+        const uint64_t before = gn_guard_count(guard)->shielded;
+        open_flow(p);
+        ck_assert(!leaves(p, gradients, 1400, 0));
+        if (ways[i].tos > 0) rules[0].port_high = 4999;
+        p.tos = ways[i].tos;
+        const gn_segment segment = {.packet = bytes, .length = packet_build(&p, payload, 698, bytes)};
+        ck_assert(gn_guard_leaves(guard, datapath, rules, 1, &segment, now));
+        ck_assert_uint_eq(received(&segment, arrived), 696);  // two bytes wait for the rest of their value
+        ck_assert_mem_eq(arrived, payload, 696);
+        ck_assert_uint_eq(gn_guard_count(guard)->shielded - before, ways[i].shielded);
+    }
+}
+END_TEST
+
 // A receiver passes what has IPv4 options, so nothing may be put in front.
 START_TEST(options_are_not_shielded)
 {
@@ -446,5 +472,6 @@ int main(void)
 {
     return RUN_SUITE("guard", setup, teardown, tcp, phase, sent_again, odd_end_sent_again, unknown_and_cut,
                      begins_within, gap, held_and_cut, partly_unmarked, another_connection, undecided, end,
-                     beginning_not_seen, udp, datagrams, not_the_guards, eviction, shielded, options_are_not_shielded);
+                     beginning_not_seen, udp, datagrams, not_the_guards, eviction, shielded, unmarked_is_not_shielded,
+                     options_are_not_shielded);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host that cuts what it sends again elsewhere than before, over a link that loses packets, and
-// delivers some late: each value arrives exactly, or rounded, and never in parts of both. All that
-// is new in a flow arrives in the end.
+// delivers some late: each value arrives exactly, or rounded, and never in parts of both. So it does
+// when the program takes the mark off and puts it on again. All that is new in a flow arrives in the
+// end.
 #include <string.h>
 
 #include "driver/guard.h"
@@ -90,10 +91,10 @@ static void fly(uint32_t *state, const uint8_t *bytes, size_t length, uint32_t f
 }
 
 static void send(uint32_t *state, gn_guard *guard, gn_datapath *datapath, gn_cut how, uint32_t first, uint32_t from,
-                 uint32_t to, uint16_t piece)
+                 uint32_t to, uint16_t piece, int tos)
 {
     gn_headers_cut cut = {0};
-    const packet p = {.seq = first + from};
+    const packet p = {.seq = first + from, .tos = tos};
     const gn_segment s = {.packet = host,
                           .length = packet_build(&p, (const uint8_t *)values + from, to - from, host),
                           .gso_size = piece < to - from ? piece : 0};
@@ -155,13 +156,15 @@ static void run(int flow)
 
     net.lost = below(&state, 30), net.late = below(&state, 60);
     const gn_cut how = below(&state, 2) ? GN_CUT_FILL : GN_CUT_MTU;
-    const bool odd_writes = below(&state, 2);
+    const bool odd_writes = below(&state, 2), marks_change = flow % 2;
+    int tos = 0;
     uint32_t sent = 0, acknowledged = 0, again = 0, piece = 1340;
     unsigned rounds = 0;
     while (net.arrived < BYTES) {
         SUITE_CHECK(++rounds < ROUNDS, "flow %d stands still at %u", flow, net.arrived);
         if (!below(&state, 4)) acknowledged = net.arrived;
         if (!below(&state, 20)) piece = 500 + below(&state, 1000);  // the path's MTU changes
+        if (marks_change && !below(&state, 8)) tos = tos ? 0 : NO_TOS;
         // What comes again begins with what the receiver lacks, and leaves out what it has.
         if (again < acknowledged || again >= sent || !below(&state, 4)) again = acknowledged;
         const uint32_t from = below(&state, 2) ? again : sent;
@@ -172,7 +175,7 @@ static void run(int flow)
         const uint32_t most = (from < sent ? sent : BYTES) - from;
         if (bytes > most) bytes = most;
         if (!bytes) continue;
-        send(&state, guard, datapath, how, first, from, from + bytes, (uint16_t)piece);
+        send(&state, guard, datapath, how, first, from, from + bytes, (uint16_t)piece, tos);
         if (from == again) again += bytes + piece * below(&state, 3);
         if (from + bytes > sent) sent = from + bytes;
     }
