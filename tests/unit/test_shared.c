@@ -53,6 +53,18 @@ START_TEST(bytes_of_an_offer)
 }
 END_TEST
 
+/// Who took an offer keeps no descriptor of it, and closes no other that has got the number since.
+START_TEST(descriptors_of_others_stay)
+{
+    const int mine = open("/dev/null", O_RDONLY);
+    ck_assert_int_ge(mine, 0);
+    gn_shared_free(other);
+    other = NULL;
+    ck_assert_int_ne(fcntl(mine, F_GETFD), -1);
+    close(mine);
+}
+END_TEST
+
 static uint8_t byte_at(size_t i)
 {
     return (uint8_t)(i * 2654435761u >> 13);
@@ -390,6 +402,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, bytes_of_an_offer);
+    tcase_add_test(tcase, descriptors_of_others_stay);
     tcase_add_test(tcase, both_ways);
     tcase_add_test(tcase, sleepers_wake);
     tcase_add_test(tcase, notes);
