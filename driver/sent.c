@@ -72,13 +72,13 @@ static bool is_far(const gn_sent *sent, const gn_sent_segment *s)
 }
 
 // What begins elsewhere may be another connection's, and nothing is rounded any more. Or the path
-// has become narrower, and this host sends again in other pieces: then these have odd sizes.
+// has become narrower, and this host sends again in other pieces.
 static void note_foreign(gn_sent *sent, const gn_sent_segment *s)
 {
     if (sent->lost) return;
     const bool far = is_far(sent, s);
     sent->lost = far || begins_elsewhere(sent, s);
-    sent->recut = sent->lost && !far && (s->bytes % 4 || s->piece % 4);
+    sent->recut = sent->lost && !far;
 }
 
 static void note_cuts(const gn_sent *sent, gn_cuts *cuts, const gn_sent_segment *s)

@@ -454,6 +454,23 @@ START_TEST(unmarked_is_not_shielded)
 END_TEST
 
 // A receiver passes what has IPv4 options, so nothing may be put in front.
+// Cut elsewhere than before, by whole values: what was sent in between got lost ahead of the NIC.
+// All values of it may have been rounded, so none leaves in parts.
+START_TEST(sent_again_from_within)
+{
+    static uint8_t arrived[ROOM];
+    packet p = {.seq = 5};
+    open_flow(p);
+    ck_assert(!leaves(p, gradients, 1400, 0));
+    p.seq += 693;
+    const gn_segment segment = {
+        .packet = bytes, .length = packet_build(&p, (const uint8_t *)gradients + 693, 704, bytes), .gso_size = 352};
+    ck_assert(gn_guard_leaves(guard, datapath, rules, 1, &segment, now));
+    ck_assert_uint_eq(received(&segment, arrived), 700);  // three bytes ahead, and one at the end, wait
+    ck_assert_mem_eq(arrived, (const uint8_t *)gradients + 696, 700);
+}
+END_TEST
+
 START_TEST(options_are_not_shielded)
 {
     static uint8_t payload[900];
@@ -473,5 +490,5 @@ int main(void)
     return RUN_SUITE("guard", setup, teardown, tcp, phase, sent_again, odd_end_sent_again, unknown_and_cut,
                      begins_within, gap, held_and_cut, partly_unmarked, another_connection, undecided, end,
                      beginning_not_seen, udp, datagrams, not_the_guards, eviction, shielded, unmarked_is_not_shielded,
-                     options_are_not_shielded);
+                     sent_again_from_within, options_are_not_shielded);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host that cuts what it sends again elsewhere than before, over a link that loses packets, and
-// delivers some late: each value arrives exactly, or rounded, and never in parts of both. So it does
-// when the program takes the mark off and puts it on again. All that is new in a flow arrives in the
-// end.
+// delivers some late: each value arrives exactly, or rounded, and never in parts of both. So it
+// does when the program takes the mark off and puts it on again. All that is new in a flow arrives
+// in the end.
 #include <string.h>
 
 #include "driver/guard.h"
