@@ -11,6 +11,7 @@
 
 #include "driver/inner.h"
 #include "driver/looks.h"
+#include "driver/rules.h"
 #include "driver/sent.h"
 #include "driver/untouched.h"
 #include "host/warn.h"
@@ -273,13 +274,6 @@ static bool leaves_unmarked(gn_guard *guard, gn_datapath *datapath, const view *
     return true;
 }
 
-static bool has_mark(const gn_rule *rules, size_t rule_count, const gn_headers *h)
-{
-    for (size_t i = 0; i < rule_count; i++)
-        if (!((rules[i].tos ^ h->tos) & GN_TOS_MASK)) return true;
-    return false;
-}
-
 bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rules, size_t rule_count,
                      const gn_segment *segment, uint64_t now)
 {
@@ -301,7 +295,7 @@ bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rule
         return false;
     }
     if (!leaves_unmarked(guard, datapath, &v)) return false;
-    guard->plain = !has_mark(rules, rule_count, &v.h);
+    guard->plain = !gn_rules_mark(rules, rule_count, v.h.tos);
     return true;
 }
 

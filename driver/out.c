@@ -7,6 +7,7 @@
 #include "driver/inner.h"
 #include "driver/nic_state.h"
 #include "driver/pmtu.h"
+#include "driver/rules.h"
 #include "driver/untouched.h"
 
 static gn_segment as_segment(const struct virtio_net_hdr *virtio, const uint8_t *packet, size_t length)
@@ -73,11 +74,9 @@ static bool is_exposed(const gn_nic *nic, const gn_segment *segment)
 {
     const gn_nic_config *c = &nic->config;
     gn_headers h;
-    bool marked = false;
     if ((c->bypass && c->no_restore) || gn_packet_parse(segment->packet, segment->length, &h) != GN_PARSE_OK)
         return false;
-    for (size_t i = 0; i < c->rule_count; i++) marked |= !((c->rules[i].tos ^ h.tos) & GN_TOS_MASK);
-    return marked && (c->bypass || !gn_rule_match(c->rules, c->rule_count, &h));
+    return gn_rules_mark(c->rules, c->rule_count, h.tos) && (c->bypass || !gn_rule_match(c->rules, c->rule_count, &h));
 }
 
 // Makes the packets of a segment and lists them. @return GN_OK with their number

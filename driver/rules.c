@@ -162,3 +162,10 @@ const char *gn_rule_format(const gn_rule *rule, char *text)
              protocol, port, gn_profile_name(rule->codec.profile), rule->codec.bound_exp, rule->head);
     return text;
 }
+
+bool gn_rules_mark(const gn_rule *rules, size_t count, uint8_t tos)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!((rules[i].tos ^ tos) & GN_TOS_MASK)) return true;
+    return false;
+}

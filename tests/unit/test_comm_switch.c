@@ -99,30 +99,31 @@ static void await_progress(void)
     ck_assert_int_ge(*progress, 3);
 }
 
-START_TEST(test_killed_rank_is_named)
+/// Ranks below a switch until they fail: as expect() says.
+static void fails(const switch_faults *faults, plan p, gn_status status, const char *phrase, double seconds,
+                  bool victim)
 {
-    switch_start(&host, NULL);
-    plan p = {.host = &host, .timeout_ms = 20000, .progress = progress, .die = SIGKILL};
     ranks group;
+    switch_start(&host, faults);
     ranks_start(&group, SIZE, run_until_failure, &p);
     ranks_wait(&group, 30);
-    expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) lost", 5, false);
+    expect(&group, status, phrase, seconds, victim);
     ranks_free(&group);
     switch_stop(&host, SIGKILL);
+}
+
+START_TEST(test_killed_rank_is_named)
+{
+    fails(NULL, (plan){.host = &host, .timeout_ms = 20000, .progress = progress, .die = SIGKILL}, GN_PEER_LOST,
+          "rank 1 (127.0.0.1) lost", 5, false);
 }
 END_TEST
 
 // The switch ends the job then. It is not to blame.
 START_TEST(test_leaver_is_named)
 {
-    switch_start(&host, NULL);
-    plan p = {.host = &host, .timeout_ms = 5000, .progress = progress, .leaves = true};
-    ranks group;
-    ranks_start(&group, SIZE, run_until_failure, &p);
-    ranks_wait(&group, 30);
-    expect(&group, GN_PEER_LOST, "rank 1 (127.0.0.1) has left", 8, false);
-    ranks_free(&group);
-    switch_stop(&host, SIGKILL);
+    fails(NULL, (plan){.host = &host, .timeout_ms = 5000, .progress = progress, .leaves = true}, GN_PEER_LOST,
+          "rank 1 (127.0.0.1) has left", 8, false);
 }
 END_TEST
 
@@ -261,40 +262,23 @@ END_TEST
 // TCP lives, datagrams do not pass.
 START_TEST(test_deaf_switch_is_named)
 {
-    switch_start(&host, &(switch_faults){.deaf_after = 10000});
-    plan p = {.host = &host, .timeout_ms = 2000, .progress = progress};
-    ranks group;
-    ranks_start(&group, SIZE, run_until_failure, &p);
-    ranks_wait(&group, 30);
-    expect(&group, GN_PEER_LOST, "lost: it lives, but has sent no result for 2000 ms", 8, true);
-    ranks_free(&group);
-    switch_stop(&host, SIGKILL);
+    fails(&(switch_faults){.deaf_after = 10000}, (plan){.host = &host, .timeout_ms = 2000, .progress = progress},
+          GN_PEER_LOST, "lost: it lives, but has sent no result for 2000 ms", 8, true);
 }
 END_TEST
 
 START_TEST(test_different_calls)
 {
-    switch_start(&host, NULL);
-    plan p = {.host = &host, .timeout_ms = 20000, .progress = progress, .other_count = 1000};
-    ranks group;
-    ranks_start(&group, SIZE, run_until_failure, &p);
-    ranks_wait(&group, 30);
-    expect(&group, GN_MISMATCH, "sum of 1000 values, bucket 0, switch", 5, true);
-    ranks_free(&group);
-    switch_stop(&host, SIGKILL);
+    fails(NULL, (plan){.host = &host, .timeout_ms = 20000, .progress = progress, .other_count = 1000}, GN_MISMATCH,
+          "sum of 1000 values, bucket 0, switch", 5, true);
 }
 END_TEST
 
 START_TEST(test_refusal_is_told)
 {
-    switch_start(&host, &(switch_faults){.refuse = "all slots are taken"});
-    plan p = {.host = &host, .timeout_ms = 20000, .progress = progress};
-    ranks group;
-    ranks_start(&group, SIZE, run_until_failure, &p);
-    ranks_wait(&group, 30);
-    expect(&group, GN_INVALID, "refused the job: all slots are taken", 5, true);
-    ranks_free(&group);
-    switch_stop(&host, SIGKILL);
+    fails(&(switch_faults){.refuse = "all slots are taken"},
+          (plan){.host = &host, .timeout_ms = 20000, .progress = progress}, GN_INVALID,
+          "refused the job: all slots are taken", 5, true);
 }
 END_TEST
 

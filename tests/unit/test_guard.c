@@ -453,7 +453,6 @@ START_TEST(unmarked_is_not_shielded)
 }
 END_TEST
 
-// A receiver passes what has IPv4 options, so nothing may be put in front.
 // Cut elsewhere than before, by whole values: what was sent in between got lost ahead of the NIC.
 // All values of it may have been rounded, so none leaves in parts.
 START_TEST(sent_again_from_within)
@@ -471,6 +470,7 @@ START_TEST(sent_again_from_within)
 }
 END_TEST
 
+// A receiver passes what has IPv4 options, so nothing may be put in front.
 START_TEST(options_are_not_shielded)
 {
     static uint8_t payload[900];
