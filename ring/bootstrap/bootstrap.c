@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/bootstrap/bootstrap.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "net/interface.h"
 #include "net/launcher.h"
@@ -16,6 +18,8 @@
 #include "ring/config.h"
 #include "ring/groups/grouping.h"
 #include "ring/log.h"
+
+enum { FEW_FILES = 8 };  ///< that a rank opens until it has found rank 0; rank 0 has one more for each rank
 
 _Static_assert((int)GN_LAUNCHER_SIZE_MAX == (int)GN_RANKS_MAX, "launchers start as many ranks as a group may have");
 
@@ -52,12 +56,32 @@ static gn_status check_interface(const gn_comm_config *config, gn_error *error)
     return config->interface && *config->interface ? gn_interface_select(config->interface, NULL, &any, error) : GN_OK;
 }
 
+/// Whether `count` more files can be open here.
+static gn_status check_files(int count, gn_error *error)
+{
+    int files[GN_RANKS_MAX + FEW_FILES], made = 0, reason = 0;
+    while (made < count && !reason) {
+        const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (fd < 0)
+            reason = errno;
+        else
+            files[made++] = fd;
+    }
+    for (int i = 0; i < made; i++) gn_close(&files[i]);
+    if (!reason) return GN_OK;
+    return gn_fail(error, GN_IO, "no room for the %d open files of a group: %s%s", count, strerror(reason),
+                   reason == EMFILE ? " (raise ulimit -n)" : "");
+}
+
 gn_status gn_bootstrap_check(const gn_comm_config *config, gn_error *error)
 {
     gn_secret secret;
-    const gn_status status = gn_secret_read(&secret, config->secret_file, error);
+    gn_switch_route route;
+    gn_status status = gn_secret_read(&secret, config->secret_file, error);
     gn_secret_wipe(&secret);
-    return status ? status : check_interface(config, error);
+    if (!status) status = check_interface(config, error);
+    if (!status && config->algorithm == GN_SWITCH) status = gn_switch_route_find(config, &route, error);
+    return status ? status : check_files(FEW_FILES + (config->rank ? 0 : config->size), error);
 }
 
 gn_status gn_bootstrap_open(gn_bootstrap *boot, const gn_comm_config *config, int door, gn_error *error)

@@ -141,13 +141,14 @@ static gn_status meet(gathering *g, int *door, gn_error *error)
     g->own.host = host_here();
     g->own.rank = g->config->rank;
     g->own.size = g->config->size;
-    if (gn_config_check(g->config, &why) || (g->config->size > 1 && gn_bootstrap_check(g->config, &why))) {
+    gn_comm_config chosen = *g->config;
+    gn_status bad = gn_config_check(g->config, &why);
+    if (!bad) gn_config_choose(&chosen);
+    if (!bad && chosen.size > 1) bad = gn_bootstrap_check(&chosen, &why);
+    if (bad)
         say_bad_news(g, &why);
-    } else {
-        gn_comm_config chosen = *g->config;
-        gn_config_choose(&chosen);
+    else
         g->own.terms = gn_terms_of(&chosen);
-    }
     gn_status status = tell(g, error);
     if (!status) status = compare(g, error);
     if (status) return status;

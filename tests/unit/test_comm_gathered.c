@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "comm_ranks.h"
@@ -20,6 +21,7 @@ typedef struct board {
     int fail_at;                  ///< the call that fails, from 1; 0: none
     int wrong_rank;               ///< a rank with a wrong configuration; -1: none
     int no_interface, no_secret;  ///< ranks that lack something; -1: none
+    int no_switch, no_files;      ///< the same
     int other_job, own_secret;    ///< ranks that have something alone; -1: none
     int other_algorithm;          ///< a rank; -1: none
     int late;                     ///< a rank that is slow between the all_gather and the meeting
@@ -45,6 +47,18 @@ static int gather(void *context, const void *own, void *all, size_t bytes)
     return ++b->calls[v->rank] == b->fail_at ? 42 : 0;
 }
 
+enum { FILES_LEFT = 4 };
+
+/// From now on this process can open only so many files more.
+static void leave_few_files(void)
+{
+    int files[FILES_LEFT];
+    for (int i = 0; i < FILES_LEFT; i++) files[i] = dup(0);
+    const struct rlimit limit = {(rlim_t)files[FILES_LEFT - 1] + 1, (rlim_t)files[FILES_LEFT - 1] + 1};
+    RANK_CHECK(files[0] > 0 && !setrlimit(RLIMIT_NOFILE, &limit));
+    for (int i = 0; i < FILES_LEFT; i++) close(files[i]);
+}
+
 static gn_comm *meet(int rank, const ranks *group, board *b, const char *interface)
 {
     view v = {.on = b, .rank = rank, .size = group->size};
@@ -54,6 +68,11 @@ static gn_comm *meet(int rank, const ranks *group, board *b, const char *interfa
     config.interface = interface;
     if (rank == b->wrong_rank) config.data_tos = 999;
     if (rank == b->no_interface) config.interface = "gn-not-there0";
+    if (b->no_switch >= 0) {
+        config.algorithm = GN_SWITCH;
+        config.switch_address = rank == b->no_switch ? "127.0.0.1" : "127.0.0.1:9";  // without a port
+    }
+    if (rank == b->no_files) leave_few_files();
     if (rank == b->no_secret) config.secret_file = "/no/such/secret";
     if (rank == b->other_job) setenv("GRADNIC_JOB", "another", 1);
     if (rank == b->own_secret) config.secret_file = b->secret;
@@ -86,7 +105,8 @@ static board *new_board(int size)
     pthread_barrierattr_init(&shared);
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&b->all_here, &shared, (unsigned)size);
-    b->wrong_rank = b->no_interface = b->no_secret = b->other_job = b->own_secret = b->other_algorithm = b->late = -1;
+    b->wrong_rank = b->no_interface = b->no_secret = b->no_switch = b->no_files = b->other_job = b->own_secret =
+        b->other_algorithm = b->late = -1;
     return b;
 }
 
@@ -168,6 +188,26 @@ START_TEST(test_no_secret)
 }
 END_TEST
 
+START_TEST(test_no_switch)
+{
+    board *b = new_board(3);
+    b->no_switch = _i;
+    char text[64];
+    snprintf(text, sizeof text, "rank %d: switch_address '127.0.0.1': want host:port", _i);
+    all_fail(b, GN_INVALID, text);
+}
+END_TEST
+
+START_TEST(test_no_files)
+{
+    board *b = new_board(3);
+    b->no_files = _i;
+    char text[64];
+    snprintf(text, sizeof text, "rank %d: no room for the %d open files", _i, _i ? 8 : 11);
+    all_fail(b, GN_IO, text);
+}
+END_TEST
+
 /// Rank 0 would wait for such a rank until the deadline.
 START_TEST(test_another_job)
 {
@@ -243,6 +283,8 @@ int main(void)
     tcase_add_loop_test(tcase, test_gather_fails, 1, 3);
     tcase_add_loop_test(tcase, test_no_interface, 0, 3);
     tcase_add_loop_test(tcase, test_no_secret, 0, 3);
+    tcase_add_loop_test(tcase, test_no_switch, 0, 3);
+    tcase_add_loop_test(tcase, test_no_files, 0, 3);
     tcase_add_loop_test(tcase, test_another_job, 0, 3);
     tcase_add_loop_test(tcase, test_a_secret_of_one_rank, 0, 3);
     tcase_add_loop_test(tcase, test_another_algorithm, 0, 3);
