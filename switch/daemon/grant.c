@@ -43,7 +43,8 @@ static bool find_places(const gn_switchd *daemon, gn_job *job)
     unsigned load[GN_SWITCHD_SHARDS_MAX] = {0};
     const unsigned channels = gn_job_terms(job)->channels;
     count_asked(daemon, job, taken, NULL);
-    for (unsigned i = 0; i < daemon->shards; i++) load[i] = load_of(daemon->shard[i]);
+    for (unsigned i = 0; i < daemon->shards; i++)
+        load[i] = load_of(daemon->shard[i]) + (unsigned)__builtin_popcountll(taken[i]);
     for (unsigned c = 0; c < channels; c++) {
         unsigned least = 0;
         for (unsigned i = 1; i < daemon->shards; i++)

@@ -140,11 +140,11 @@ typedef struct below {
     char address[32];
 } below;
 
-static below start_below(uint32_t slots)
+static below start_below(uint32_t slots, const gn_switchd_config *as)
 {
     below b;
     uint16_t port;
-    gn_switchd_config config = plain_switch;
+    gn_switchd_config config = *as;
     b.listener = peer_listen(&port);
     snprintf(b.address, sizeof b.address, "127.0.0.1:%u", port);
     config.parent = b.address;
@@ -154,7 +154,7 @@ static below start_below(uint32_t slots)
     return b;
 }
 
-static void stop_below(below *b)
+static void stop_below(const below *b)
 {
     stop(&b->leaf);
     close(b->listener);
@@ -189,7 +189,7 @@ static gn_admission welcome_to(const gn_admission_join *join)
 // More slots, and another number of channels: the leaf has neither. It says so, and goes on.
 START_TEST(a_parent_that_grants_more_is_refused)
 {
-    below b = start_below(1024);
+    below b = start_below(1024, &plain_switch);
     for (int wrong = 0; wrong < 3; wrong++) {
         wire_peer p;
         sw_client c = worker_below(&b, "greedy");
@@ -215,7 +215,7 @@ END_TEST
 // yet. Afterwards they are free.
 START_TEST(slots_of_jobs_that_still_ask_are_taken)
 {
-    below b = start_below(64);
+    below b = start_below(64, &plain_switch);
     wire_peer first, second;
     sw_client c = worker_below(&b, "asks"), other = worker_below(&b, "comes later");
     launch(0, &c);
@@ -236,7 +236,7 @@ START_TEST(slots_of_jobs_that_still_ask_are_taken)
     stop_below(&b);
 
     // Half of the slots each: the second one gets what is left, and other channels.
-    b = start_below(128);
+    b = start_below(128, &plain_switch);
     c = worker_below(&b, "asks"), other = worker_below(&b, "comes later");
     launch(0, &c);
     const gn_admission_join mine = asked(&first, &b);
@@ -251,6 +251,36 @@ START_TEST(slots_of_jobs_that_still_ask_are_taken)
     await(0, 2);
     peer_close(&first);
     peer_close(&second);
+    stop_below(&b);
+}
+END_TEST
+
+// They are load, too: the next job gets a channel of another shard. It was refused otherwise, though
+// that shard had nothing to do.
+START_TEST(channels_of_jobs_that_still_ask_are_load)
+{
+    gn_switchd_config config = plain_switch;
+    config.shards = 2;
+    config.channels = 1;
+    const below b = start_below(128, &config);
+    wire_peer parents[2];
+    for (unsigned i = 0; i < 2; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "asks %u", i);
+        const sw_client c = worker_below(&b, name);
+        launch(i, &c);
+        ck_assert_uint_eq(asked(&parents[i], &b).channels, 1);
+    }
+    const sw_client c = worker_below(&b, "too many");
+    launch(2, &c);
+    await(2, 1);
+    says(2, "no room for 1 more channel: other jobs have them");
+    for (unsigned i = 0; i < 2; i++) {
+        peer_say(&parents[i], &(gn_admission){.type = GN_ADMISSION_REFUSED, .text = "enough"});
+        await(i, 1);
+        says(i, ": enough");
+        peer_close(&parents[i]);
+    }
     stop_below(&b);
 }
 END_TEST
@@ -313,5 +343,6 @@ int main(void)
 {
     return RUN_TESTS("switchd_peers", a_child_that_never_reads_is_given_up, strangers_have_five_seconds,
                      hosts_that_vanish_are_noticed, a_parent_that_grants_more_is_refused,
-                     slots_of_jobs_that_still_ask_are_taken, what_was_held_back_is_told_in_time);
+                     slots_of_jobs_that_still_ask_are_taken, channels_of_jobs_that_still_ask_are_load,
+                     what_was_held_back_is_told_in_time);
 }
