@@ -255,8 +255,8 @@ START_TEST(slots_of_jobs_that_still_ask_are_taken)
 }
 END_TEST
 
-// They are load, too: the next job gets a channel of another shard. It was refused otherwise, though
-// that shard had nothing to do.
+// They are load, too: the next job gets a channel of another shard. It was refused otherwise,
+// though that shard had nothing to do.
 START_TEST(channels_of_jobs_that_still_ask_are_load)
 {
     gn_switchd_config config = plain_switch;
