@@ -155,7 +155,8 @@ class Builder:
 
         Of the model they know only its ports, but for benches that look inside.
         """
-        text = "".join(s.read_text() for s in bench.sources)
+        files = {f for s in bench.sources for f in (s, *s.parent.glob("*.h"))}
+        text = "".join(f.read_text() for f in files)
         wanted = {f"V{bench.top}.h", *re.findall(r'#include "(V\w+\.h)"', text)}
         seen = {h.name: h.read_text() for h in out.glob("*.h") if h.name in wanted}
         with self.lock:
