@@ -145,11 +145,13 @@ class Reach:
             known = {"tests": {}, "lines": {}}
         self.tests, self.all_lines = known["tests"], {f: set(lines) for f, lines in known["lines"].items()}
 
-    def measure(self, again, with_net, jobs):
+    def measure(self, only, again, with_net, jobs):
         todo = [
             t
             for t in self.tree.tests()
-            if (t.name not in self.tests or again and re.search(again, t.name)) and (with_net or "net" not in t.labels)
+            if re.search(only, t.name)
+            and (t.name not in self.tests or again and re.search(again, t.name))
+            and (with_net or "net" not in t.labels)
         ]
         if todo:
             print(f"measuring which lines {len(todo)} tests reach", flush=True)

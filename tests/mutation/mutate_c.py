@@ -231,6 +231,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--net", action="store_true", help="tests in network namespaces too")
     parser.add_argument("--seconds", type=float, default=120, help="of tests that one mutant may take; default 120")
+    parser.add_argument(
+        "--tests", metavar="REGEX", default="", help="measure no others: sooner begun, but others may kill more"
+    )
     parser.add_argument("--measure", metavar="REGEX", help="find out anew which lines these tests reach")
     parser.add_argument("--again", action="store_true", help="judge survivors once more")
     parser.add_argument("--least", type=float, default=90, metavar="PERCENT", help="in each folder; default 90")
@@ -278,7 +281,7 @@ def main():
             tree = built("mutants", "-O2 -w")
             coverage = built_for_coverage()
             reach = c_tests.Reach(coverage, base / "reach.json", work)
-            reach.measure(args.measure, args.net, args.jobs)
+            reach.measure(args.tests, args.measure, args.net, args.jobs)
             judge = Judge(tree, reach, work, args)
             for source in sorted({source for source, _, _ in to_do} - tree.compiled.keys()):
                 print(f"left out, because these builds make nothing of it: {source}", flush=True)
