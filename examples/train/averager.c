@@ -73,7 +73,6 @@ gn_status gn_averager_finish(gn_averager *averager, gn_mlp *mlp)
     }
     gn_status first = GN_OK;
     for (unsigned layer = mlp->layers; layer-- > 0;) {
-        if (!averager->request[layer]) continue;
         const gn_status status = gn_wait(averager->request[layer]);
         averager->request[layer] = NULL;
         if (!first) first = status;

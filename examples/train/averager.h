@@ -31,7 +31,8 @@ gn_status gn_averager_prepare(gn_averager *averager, const gn_train_settings *se
 /// does nothing.
 gn_status gn_averager_start_layer(gn_averager *averager, gn_mlp *mlp, unsigned layer);
 
-/// Averages mlp->gradient over all workers. With settings->overlap: waits for the layers.
+/// Averages mlp->gradient over all workers. With settings->overlap: waits for the layers, all of
+/// which have been started.
 gn_status gn_averager_finish(gn_averager *averager, gn_mlp *mlp);
 
 #endif

@@ -142,6 +142,7 @@ START_TEST(no_room_for_products)
     struct rlimit limit = {.rlim_cur = pages * (rlim_t)getpagesize() + ((rlim_t)64 << 20), .rlim_max = RLIM_INFINITY};
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
     ck_assert_int_eq(gn_mlp_init(&mlp, 1, (size_t[]){64, 10}, 7), GN_NO_MEMORY);
+    gn_mlp_free(&mlp);  // as who frees all that it has, whether or not it came to be
     limit.rlim_cur = RLIM_INFINITY;
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
     ck_assert_int_eq(gn_mlp_init(&mlp, 1, (size_t[]){64, 10}, 7), GN_OK);
@@ -244,6 +245,31 @@ START_TEST(copies_stay_near_their_image)
 }
 END_TEST
 
+/// Of a white image: where a copy is darker, its border has come in. The figures are those that the
+/// documents' trainings had.
+START_TEST(copies_of_a_white_image)
+{
+    uint8_t image[64];
+    memset(image, 255, sizeof image);
+    gn_digits white = {.rows = 8, .columns = 8, .inverse = 1.0f / 255};
+    white.images.values = image;
+    enum { COPIES = 500 };
+    double sum[4] = {0};  // of the columns and rows at the edges: left, right, top, bottom
+    for (unsigned copy = 1; copy <= COPIES; copy++) {
+        float out[64];
+        gn_augment(&white, 0, copy, 3, out);
+        for (size_t i = 0; i < 8; i++) {
+            sum[0] += (double)out[8 * i];
+            sum[1] += (double)out[8 * i + 7];
+            sum[2] += (double)out[i];
+            sum[3] += (double)out[56 + i];
+        }
+    }
+    const double expected[4] = {0.720340, 0.756573, 0.742005, 0.732035};
+    for (int e = 0; e < 4; e++) ck_assert_double_eq_tol(sum[e] / (8 * COPIES), expected[e], 1e-4);
+}
+END_TEST
+
 START_TEST(random_numbers)
 {
     gn_random random = {0};
@@ -280,6 +306,7 @@ int main(void)
     tcase_add_test(tcase, copies_are_functions_of_seed_image_and_copy);
     tcase_add_test(tcase, copy_0_is_the_image);
     tcase_add_test(tcase, copies_stay_near_their_image);
+    tcase_add_test(tcase, copies_of_a_white_image);
     tcase_add_test(tcase, random_numbers);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -99,6 +99,8 @@ START_TEST(means_and_median)
     for (int i = 0; i < 3000; i++) add_step(&breakdown, 0, 0);
     ck_assert(gn_breakdown_exchange(&breakdown) == 1);
     gn_breakdown_free(&breakdown);
+    ck_assert(gn_breakdown_exchange(&breakdown) == 0);
+    gn_breakdown_free(&breakdown);
 }
 END_TEST
 
