@@ -325,7 +325,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 fi
 
 # Strangers cannot read a checkpoint, and so not lock it.
-mkdir own
+mkdir -m 755 own
 (umask 022 && "$GRADNIC" "${base[@]}" -N 2 --steps 4 --checkpoint own/c --checkpoint-steps 2)
 for file in c.0 c.1 c.0.before c.1.before; do
     [ "$(stat -c %a own/$file)" = 640 ] || fail "$file has the mode $(stat -c %a own/$file)"

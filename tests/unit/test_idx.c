@@ -123,6 +123,8 @@ START_TEST(files_plain_and_gzipped)
         ck_assert_uint_eq(idx.count, 200000);
         ck_assert_mem_eq(idx.values, bytes + 8, 200000);
         gn_idx_free(&idx);
+        ck_assert(!idx.values && !idx.count);
+        gn_idx_free(&idx);
     }
 }
 END_TEST
