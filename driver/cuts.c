@@ -129,11 +129,11 @@ void gn_cuts_make_whole(gn_cuts *cuts, const gn_cuts_segment *segment, gn_cuts_w
     *whole = (gn_cuts_whole){.end = segment->bytes};
     if (segment->head) head = make_head(cuts, segment, whole);
     if (segment->bytes > segment->head) tail = make_tail(cuts, segment, whole);
-    if (head && head->tries++ == TRIES) {
+    if (head && head->tries++ >= TRIES) {
         gn_cuts_note(cuts, &(gn_cuts_run){.from = segment->seq, .to = segment->seq});
         whole->start = 0;
     }
-    if (tail && whole->start == whole->end && !whole->lead && tail->tries++ == TRIES) {
+    if (tail && whole->start == whole->end && !whole->lead && tail->tries++ >= TRIES) {
         gn_cuts_note(cuts, &(gn_cuts_run){.from = segment->seq + segment->bytes, .to = segment->seq + segment->bytes});
         whole->end = segment->bytes;
     }

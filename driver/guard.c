@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "driver/evicted.h"
 #include "driver/inner.h"
 #include "driver/looks.h"
 #include "driver/rules.h"
@@ -16,6 +17,7 @@
 #include "driver/untouched.h"
 #include "host/warn.h"
 #include "net/clock.h"
+#include "net/splitmix.h"
 
 enum { WAYS = 4, SETS = GN_GUARD_FLOWS / WAYS, KEY_WORDS = 10 };
 
@@ -35,6 +37,7 @@ struct gn_guard {
     const char *name;
     uint64_t secret[KEY_WORDS + 1];
     gn_untouched *untouched;
+    gn_evicted *evicted;
     gn_log_limit limit;
     gn_guard_counters counters;
     entry *held;     // of the segment that was looked at last, when it is held
@@ -42,6 +45,7 @@ struct gn_guard {
     bool plain;      // it has no rule's mark, so the receiver looks for no shim
     entry flows[SETS][WAYS];
     gn_cuts cuts[SETS][WAYS];  // of each flow that has begun
+    gn_cuts taken;             // of one that had given way
     uint8_t copy[GN_PACKET_MAX + GN_VALUE_BYTES];
 };
 
@@ -49,6 +53,7 @@ void gn_guard_free(gn_guard *guard)
 {
     if (!guard) return;
     gn_untouched_free(guard->untouched);
+    gn_evicted_free(guard->evicted);
     free(guard);
 }
 
@@ -58,7 +63,8 @@ gn_guard *gn_guard_new(const char *name)
     if (!guard) return NULL;
     guard->name = name;
     guard->untouched = gn_untouched_new();
-    if (guard->untouched && !getentropy(guard->secret, sizeof guard->secret)) return guard;
+    guard->evicted = gn_evicted_new();
+    if (guard->untouched && guard->evicted && !getentropy(guard->secret, sizeof guard->secret)) return guard;
     gn_guard_free(guard);
     return NULL;
 }
@@ -71,6 +77,7 @@ const gn_guard_counters *gn_guard_count(const gn_guard *guard)
 void gn_guard_forget(gn_guard *guard)
 {
     memset(guard->flows, 0, sizeof guard->flows);
+    gn_evicted_forget(guard->evicted);
 }
 
 // @return false when there is no whole IP packet
@@ -86,35 +93,62 @@ static bool make_key(flow_key *key, const gn_segment *segment, const gn_headers 
     return true;
 }
 
-// Multilinear hashing (Lemire and Kaser 2014): strongly universal for a random key.
-static entry *set_of(gn_guard *guard, const flow_key *key)
+// Multilinear hashing (Lemire and Kaser 2014): strongly universal for a random key. Ports that
+// follow one another would crowd in some sets, so the sum is mixed.
+static uint64_t hash(const gn_guard *guard, const flow_key *key)
 {
     uint64_t sum = guard->secret[KEY_WORDS];
     for (int i = 0; i < KEY_WORDS; i++) sum += guard->secret[i] * key->words[i];
-    return guard->flows[(sum >> 32) % SETS];
+    return splitmix64(&sum) | 1;
 }
 
-static entry *find(gn_guard *guard, const flow_key *key)
+static entry *set_of(gn_guard *guard, uint64_t tag)
 {
-    entry *set = set_of(guard, key);
-    for (int i = 0; i < WAYS; i++)
-        if (!memcmp(&set[i].key, key, sizeof *key)) return &set[i];
-    return NULL;
-}
-
-static entry *add(gn_guard *guard, const flow_key *key)
-{
-    entry *set = set_of(guard, key), *oldest = set;
-    for (int i = 1; i < WAYS; i++)
-        if (set[i].seen < oldest->seen) oldest = &set[i];
-    guard->counters.evicted += oldest->key.words[9] != 0;
-    *oldest = (entry){.key = *key};
-    return oldest;
+    return guard->flows[(tag >> 32) % SETS];
 }
 
 static gn_cuts *cuts_of(gn_guard *guard, const entry *flow)
 {
     return guard->cuts[0] + (flow - guard->flows[0]);
+}
+
+// A flow of which nothing has left yet may begin anew.
+static void make_room(gn_guard *guard, const entry *flow)
+{
+    if (!flow->key.words[9]) return;
+    guard->counters.evicted++;
+    if (!flow->sent.begun && flow->verdict == GN_LOOKS_UNDECIDED) return;
+    const gn_evicted_flow kept = {
+        .tag = hash(guard, &flow->key), .seen = flow->seen, .verdict = flow->verdict, .sent = flow->sent};
+    gn_evicted_keep(guard->evicted, &kept, cuts_of(guard, flow));
+}
+
+// The entry that was silent for longest makes room.
+static entry *add(gn_guard *guard, const flow_key *key)
+{
+    entry *set = set_of(guard, hash(guard, key)), *oldest = set;
+    for (int i = 1; i < WAYS; i++)
+        if (set[i].seen < oldest->seen) oldest = &set[i];
+    make_room(guard, oldest);
+    *oldest = (entry){.key = *key};
+    return oldest;
+}
+
+// @return NULL when the flow is not known; one that has given way to others is
+static entry *find(gn_guard *guard, const flow_key *key)
+{
+    const uint64_t tag = hash(guard, key);
+    entry *set = set_of(guard, tag);
+    gn_evicted_flow kept;
+    for (int i = 0; i < WAYS; i++)
+        if (!memcmp(&set[i].key, key, sizeof *key)) return &set[i];
+    if (!gn_evicted_take(guard->evicted, tag, &kept, &guard->taken)) return NULL;
+    entry *flow = add(guard, key);
+    flow->verdict = kept.verdict;
+    flow->seen = kept.seen;
+    flow->sent = kept.sent;
+    if (flow->sent.begun) *cuts_of(guard, flow) = guard->taken;
+    return flow;
 }
 
 static void tell(gn_guard *guard, const gn_segment *segment, const gn_headers *h, const char *why, uint64_t now)

@@ -18,8 +18,8 @@
 /// Datagrams under a rule with a head are not looked at. Such a rule describes one program's
 /// packets.
 ///
-/// A verdict stays. A flow is judged anew after a SYN, for UDP after a pause, and when its entry
-/// had to make room for others.
+/// A verdict stays. A flow is judged anew after a SYN, and for UDP after a pause. What is kept of a
+/// flow that gave way to others is in driver/evicted.h.
 ///
 /// Threads: as the transmit side of a gn_datapath.
 
@@ -27,7 +27,7 @@
 #include "net/log_limit.h"
 
 enum {
-    GN_GUARD_FLOWS = 4096,     ///< flows that are remembered
+    GN_GUARD_FLOWS = 4096,     ///< flows that are remembered whole
     GN_GUARD_UDP_PAUSE_S = 60  ///< a UDP flow that was silent for so long may be another program's
 };
 
@@ -36,7 +36,7 @@ typedef struct gn_guard_counters {
     uint64_t left, left_bytes;             ///< segments of flows judged other, and those sent again
     uint64_t undecided, undecided_bytes;   ///< segments left alone before there was a verdict
     uint64_t shielded;                     ///< packets left alone that went stored (untouched.h)
-    uint64_t evicted;                      ///< flows forgotten to make room
+    uint64_t evicted;                      ///< flows that gave way to others
 } gn_guard_counters;
 
 typedef struct gn_guard gn_guard;

@@ -20,7 +20,7 @@ static const gn_metric_group groups[] = {
                 GN_COUNTER("undecided", "segments left alone before there was a verdict"),
                 GN_COUNTER("undecided_bytes", "bytes of them"),
                 GN_COUNTER("shielded", "packets left alone that went stored, because they begin like a shim"),
-                GN_COUNTER("evicted", "flows forgotten to make room")),
+                GN_COUNTER("evicted", "flows that gave way to others")),
      NULL},
     {"tx.engine", "Engine, to the wire", GN_METRICS(GN_GAUGE("flows_now", "TCP flows now")), gn_tx_counter_rows},
     {"tx.rules", "Rule", GN_METRICS(GN_GAUGE("ratio", "payload bytes before, divided by those after")),

@@ -28,6 +28,12 @@ void gn_sent_begin(gn_sent *sent, gn_cuts *cuts, uint32_t seq, int head)
     sent->begun = true;
 }
 
+void gn_sent_forget_cuts(gn_sent *sent)
+{
+    if (!sent->within || sent->lost) return;
+    sent->lost = sent->recut = true;
+}
+
 // How many bytes later than `b` in the stream `a` is; negative: earlier.
 static int32_t beyond(uint32_t a, uint32_t b)
 {

@@ -35,6 +35,10 @@ void gn_sent_know(gn_sent *sent, uint32_t first);
 /// Begins with a segment, of a zeroed or known flow; `head`: bytes ahead of its first value.
 void gn_sent_begin(gn_sent *sent, gn_cuts *cuts, uint32_t seq, int head);
 
+/// Where the host has cut the flow's values is no longer known. If it has, nothing is rounded from
+/// now on, and what is sent again leaves in whole values.
+void gn_sent_forget_cuts(gn_sent *sent);
+
 /// How many bytes lie ahead of the first value of a segment that begins with `seq`.
 uint8_t gn_sent_head(const gn_sent *sent, uint32_t seq);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host that cuts what it sends again elsewhere than before, over a link that loses packets, and
 // delivers some late: each value arrives exactly, or rounded, and never in parts of both. So it
-// does when the program takes the mark off and puts it on again. All that is new in a flow arrives
-// in the end.
+// does when the program takes the mark off and puts it on again, and when other flows push this one
+// out of the guard's table. All that is new in a flow arrives in the end.
 #include <string.h>
 
 #include "driver/guard.h"
@@ -38,6 +38,7 @@ static float values[VALUES];
 static uint8_t host[ROOM], whole[ROOM], restored[ROOM];
 static gn_burst burst;
 static network net;
+static uint64_t now = 1000 * GN_SECOND;
 
 static unsigned below(uint32_t *state, unsigned limit)
 {
@@ -98,7 +99,7 @@ static void send(uint32_t *state, gn_guard *guard, gn_datapath *datapath, gn_cut
     const gn_segment s = {.packet = host,
                           .length = packet_build(&p, (const uint8_t *)values + from, to - from, host),
                           .gso_size = piece < to - from ? piece : 0};
-    const bool left = gn_guard_leaves(guard, datapath, &rule, 1, &s, 1000 * GN_SECOND);
+    const bool left = gn_guard_leaves(guard, datapath, &rule, 1, &s, now);
     gn_status status = left ? gn_guard_cut(guard, &s, MTU, &burst, &cut)
                             : gn_datapath_transmit_headers(datapath, &s, MTU, &burst, &cut);
     if (status == GN_UNSUPPORTED) {
@@ -119,6 +120,17 @@ static void send(uint32_t *state, gn_guard *guard, gn_datapath *datapath, gn_cut
             memcpy(whole, burst.data + burst.offset[i], length);
         }
         fly(state, whole, length, first);
+    }
+}
+
+// So many connections begin that each set of the guard's table is full of them.
+static void push_out(gn_guard *guard, gn_datapath *datapath)
+{
+    now++;
+    for (unsigned i = 0; i < 5 * GN_GUARD_FLOWS; i++) {
+        const packet p = {.host = 9, .source = (uint16_t)i, .flags = 2};
+        const gn_segment syn = {.packet = host, .length = packet_build(&p, NULL, 0, host)};
+        ck_assert(!gn_guard_leaves(guard, datapath, &rule, 1, &syn, now));
     }
 }
 
@@ -151,12 +163,12 @@ static void run(int flow)
     const uint32_t first = random_next(&state);
     const gn_segment syn = {.packet = host,
                             .length = packet_build(&(packet){.seq = first - 1, .flags = 2}, NULL, 0, host)};
-    ck_assert(!gn_guard_leaves(guard, datapath, &rule, 1, &syn, 1000 * GN_SECOND));
+    ck_assert(!gn_guard_leaves(guard, datapath, &rule, 1, &syn, now));
     ck_assert_int_eq(gn_datapath_transmit_headers(datapath, &syn, MTU, &burst, &cut), 0);
 
     net.lost = below(&state, 30), net.late = below(&state, 60);
     const gn_cut how = below(&state, 2) ? GN_CUT_FILL : GN_CUT_MTU;
-    const bool odd_writes = below(&state, 2), marks_change = flow % 2;
+    const bool odd_writes = below(&state, 2), marks_change = flow % 2, is_pushed_out = flow % 3 == 2;
     int tos = 0;
     uint32_t sent = 0, acknowledged = 0, again = 0, piece = 1340;
     unsigned rounds = 0;
@@ -164,6 +176,7 @@ static void run(int flow)
         SUITE_CHECK(++rounds < ROUNDS, "flow %d stands still at %u", flow, net.arrived);
         if (!below(&state, 4)) acknowledged = net.arrived;
         if (!below(&state, 20)) piece = 500 + below(&state, 1000);  // the path's MTU changes
+        if (is_pushed_out && !below(&state, 40)) push_out(guard, datapath);
         if (marks_change && !below(&state, 8)) tos = tos ? 0 : NO_TOS;
         // What comes again begins with what the receiver lacks, and leaves out what it has.
         if (again < acknowledged || again >= sent || !below(&state, 4)) again = acknowledged;
