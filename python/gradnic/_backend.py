@@ -39,6 +39,10 @@ _told = threading.Event()
 _inherited: List[Any] = []
 """Gloo groups of the process that forked this one off. Their end would wait for its threads."""
 
+_INTO_FIRST = frozenset(("allreduce", "allreduce_coalesced", "broadcast", "reduce", "reduce_scatter",
+                         "reduce_scatter_single", "reduce_scatter_single_coalesced", "scatter"))
+"""Calls of Gloo whose results come into their first argument."""
+
 _UNSET = timedelta(0)  # below: the group's own
 
 
@@ -49,6 +53,18 @@ def _copy(to: torch.Tensor, values: torch.Tensor) -> None:
 def _plain(tensor: torch.Tensor) -> bool:
     return tensor.layout == torch.strided and tensor.device.type == "cpu" and not tensor.is_conj() \
         and not tensor.is_neg()
+
+
+def _has_gaps(tensor: torch.Tensor) -> bool:
+    """Whether something else lies between a tensor's elements, or several in one place."""
+    if tensor.layout != torch.strided or not tensor.numel():
+        return False
+    expected = 1
+    for stride, size in sorted((stride, size) for stride, size in zip(tensor.stride(), tensor.shape) if size > 1):
+        if stride != expected:
+            return True
+        expected *= size
+    return False
 
 
 class _Shapes:
@@ -364,6 +380,11 @@ class GradnicBackend(C10DBackend):
         return work
 
     def _by_gloo(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """Gloo takes what lies between the elements of a result for elements."""
+        given = arguments[0] if arguments and name in _INTO_FIRST else ()
+        if any(map(_has_gaps, [given] if isinstance(given, torch.Tensor) else given)):
+            raise ValueError(f"gradnic: {name} in {self._name}: there are gaps between the elements of a tensor, and Gloo, "
+                             "which does this, would not leave them out: give tensor.contiguous()")
         return self._made(getattr(self._gloo, name)(*arguments, **named))
 
 
