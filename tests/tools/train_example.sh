@@ -21,6 +21,12 @@ wait $! || fail "rank 1 failed"
 "$GRADNIC" train --data "$digits" -N 2 -p dense -k 10 --feedback --steps 20 -q --json=train.json
 [ "$(sed -n 's/.* weights //p' rank0.txt)" = "$(jq -r .weights train.json)" ] || fail "other weights: $(cat rank0.txt)"
 
+# Without a number of steps it is two epochs, as the command's.
+RANK=0 WORLD_SIZE=1 "$EXAMPLE" "${files[@]}" >whole.txt || fail "a whole training failed"
+"$GRADNIC" train --data "$digits" -N 1 -p dense -k 10 --feedback -q -f --json=train.json
+[ "$(sed -n 's/.* weights //p' whole.txt | tail -n 1)" = "$(jq -r .weights train.json)" ] || fail "other weights: $(cat whole.txt)"
+
 expect 2 "usage: " "$EXAMPLE"
+expect 2 "usage: " "$EXAMPLE" "${files[@]}" 20 and more
 files[3]=nowhere
 RANK=0 WORLD_SIZE=1 expect 1 "nowhere: No such file or directory" "$EXAMPLE" "${files[@]}" 1
