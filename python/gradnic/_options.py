@@ -9,12 +9,16 @@ import warnings
 from datetime import timedelta
 from typing import Any, Optional, Set
 
+import torch
 from torch._C._distributed_c10d import Backend as C10DBackend
 
 from . import _native as native
 from ._errors import InvalidError
 from .codec import Codec
 from .comm import number_of
+
+if not hasattr(C10DBackend, "Options"):
+    raise ImportError(f"gradnic.torch is tested with PyTorch 2.15; {torch.__version__} is too old for it")
 
 _TIMEOUT = timedelta(minutes=30)
 

@@ -3,6 +3,8 @@
 
 import gc
 import re
+import subprocess
+import sys
 import time
 from datetime import timedelta
 
@@ -123,3 +125,9 @@ def dropped(rank, size, where):
 
 def test_a_group_that_is_dropped_tells_the_others():
     run(2, dropped)
+
+
+def test_a_pytorch_that_is_too_old_is_named():
+    code = "import torch._C._distributed_c10d as c; c.Backend = type('Backend', (), {}); import gradnic.torch"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode and "ImportError: gradnic.torch is tested with PyTorch 2.15; " in done.stderr, done.stderr
