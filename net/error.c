@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,4 +21,9 @@ gn_status gn_fail(gn_error *error, gn_status status, const char *format, ...)
 gn_status gn_fail_memory(gn_error *error)
 {
     return gn_fail(error, GN_NO_MEMORY, "out of memory");
+}
+
+const char *gn_files_hint(int reason)
+{
+    return reason == EMFILE ? " (raise ulimit -n)" : "";
 }

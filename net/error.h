@@ -29,4 +29,8 @@ gn_status gn_fail(gn_error *error, gn_status status, const char *format, ...) __
 /// gn_fail() with GN_NO_MEMORY and the words that go with it.
 gn_status gn_fail_memory(gn_error *error);
 
+/// What helps against a lack of files or sockets, to go behind strerror(reason). Empty where the
+/// user can do nothing.
+const char *gn_files_hint(int reason);
+
 #endif

@@ -156,7 +156,7 @@ const char *gn_lobby_lack(const gn_lobby *lobby, const char *who, char text[GN_L
     *text = 0;
     if (lobby->lacked)
         (void)snprintf(text, GN_LOBBY_LACK, "; %.40s had no room for connections: %.30s%s", who,
-                       strerror(lobby->lacked), lobby->lacked == EMFILE ? " (raise ulimit -n)" : "");
+                       strerror(lobby->lacked), gn_files_hint(lobby->lacked));
     return text;
 }
 

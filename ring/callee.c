@@ -17,7 +17,7 @@ const char *const gn_call_names[GN_CALLS] = {[OOB] = "out-of-band", [DATA] = "da
 static gn_status cannot(const char *what, const gn_neighbour *neighbour, int reason, gn_error *error)
 {
     return gn_fail(error, GN_IO, "cannot %s to rank %d at %s: %s%s", what, neighbour->rank, neighbour->name,
-                   strerror(reason), reason == EMFILE ? " (raise ulimit -n)" : "");
+                   strerror(reason), gn_files_hint(reason));
 }
 
 static gn_join own_join(const gn_callee *c)

@@ -383,8 +383,8 @@ class GradnicBackend(C10DBackend):
         """Gloo takes what lies between the elements of a result for elements."""
         given = arguments[0] if arguments and name in _INTO_FIRST else ()
         if any(map(_has_gaps, [given] if isinstance(given, torch.Tensor) else given)):
-            raise ValueError(f"gradnic: {name} in {self._name}: there are gaps between the elements of a tensor, and Gloo, "
-                             "which does this, would not leave them out: give tensor.contiguous()")
+            raise ValueError(f"gradnic: {name} in {self._name}: there are gaps between the elements of a tensor, and "
+                             "Gloo, which does this, would not leave them out: give tensor.contiguous()")
         return self._made(getattr(self._gloo, name)(*arguments, **named))
 
 

@@ -70,7 +70,7 @@ static gn_status check_files(int count, gn_error *error)
     for (int i = 0; i < made; i++) gn_close(&files[i]);
     if (!reason) return GN_OK;
     return gn_fail(error, GN_IO, "no room for the %d open files of a group: %s%s", count, strerror(reason),
-                   reason == EMFILE ? " (raise ulimit -n)" : "");
+                   gn_files_hint(reason));
 }
 
 gn_status gn_bootstrap_check(const gn_comm_config *config, gn_error *error)

@@ -109,7 +109,7 @@ static gn_status fail_by_lack(gn_comm *comm, const gn_peer *peer, int reason, co
 {
     return gn_oob_fail(comm, GN_IO, comm->rank,
                        "rank %d has no room for a connection for messages with rank %d (%s): %s%s: %s", comm->rank,
-                       peer->rank, peer->name, strerror(reason), reason == EMFILE ? " (raise ulimit -n)" : "", what);
+                       peer->rank, peer->name, strerror(reason), gn_files_hint(reason), what);
 }
 
 /// Why nothing moves, where the receiver has as many unread messages as it keeps. Empty otherwise.

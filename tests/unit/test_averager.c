@@ -52,8 +52,8 @@ static void average(int rank, const ranks *group, void *argument)
 
 START_TEST(the_mean_of_all)
 {
-    bool overlap = _i;
-    ranks_run(RANKS, average, &overlap, 60);
+    ranks_run(RANKS, average, &(bool){false}, 60);
+    ranks_run(RANKS, average, &(bool){true}, 60);
 }
 END_TEST
 
@@ -83,11 +83,5 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("averager");
-    TCase *tcase = tcase_create("averager");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, the_mean_of_all, 0, 2);
-    tcase_add_test(tcase, a_lost_rank_is_this_steps_error);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return RUN_TESTS("averager", the_mean_of_all, a_lost_rank_is_this_steps_error);
 }

@@ -140,14 +140,20 @@ static void all_fail(board *b, gn_status status, const char *text)
     munmap(b, sizeof *b);
 }
 
+// The same, of one rank: all are told which.
+static void all_hear(board *b, int rank, gn_status status, const char *what)
+{
+    char text[96];
+    snprintf(text, sizeof text, "rank %d: %s", rank, what);
+    all_fail(b, status, text);
+}
+
 // One rank is wrong, and every rank is told. None waits for it.
 START_TEST(test_wrong_rank)
 {
     board *b = new_board(3);
     b->wrong_rank = _i;
-    char text[64];
-    snprintf(text, sizeof text, "rank %d: data_tos is 999", _i);
-    all_fail(b, GN_INVALID, text);
+    all_hear(b, _i, GN_INVALID, "data_tos is 999");
 }
 END_TEST
 
@@ -172,9 +178,7 @@ START_TEST(test_no_interface)
 {
     board *b = new_board(3);
     b->no_interface = _i;
-    char text[64];
-    snprintf(text, sizeof text, "rank %d: interface 'gn-not-there0'", _i);
-    all_fail(b, GN_INVALID, text);
+    all_hear(b, _i, GN_INVALID, "interface 'gn-not-there0'");
 }
 END_TEST
 
@@ -182,9 +186,7 @@ START_TEST(test_no_secret)
 {
     board *b = new_board(3);
     b->no_secret = _i;
-    char text[64];
-    snprintf(text, sizeof text, "rank %d: secret file /no/such/secret", _i);
-    all_fail(b, GN_IO, text);
+    all_hear(b, _i, GN_IO, "secret file /no/such/secret");
 }
 END_TEST
 
@@ -192,9 +194,7 @@ START_TEST(test_no_switch)
 {
     board *b = new_board(3);
     b->no_switch = _i;
-    char text[64];
-    snprintf(text, sizeof text, "rank %d: switch_address '127.0.0.1': want host:port", _i);
-    all_fail(b, GN_INVALID, text);
+    all_hear(b, _i, GN_INVALID, "switch_address '127.0.0.1': want host:port");
 }
 END_TEST
 
@@ -202,9 +202,7 @@ START_TEST(test_no_files)
 {
     board *b = new_board(3);
     b->no_files = _i;
-    char text[64];
-    snprintf(text, sizeof text, "rank %d: no room for the %d open files", _i, _i ? 8 : 11);
-    all_fail(b, GN_IO, text);
+    all_hear(b, _i, GN_IO, _i ? "no room for the 8 open files" : "no room for the 11 open files");
 }
 END_TEST
 
