@@ -353,7 +353,8 @@ module gn_group_window #(
 
     // ---- an item with groups waits for the next: a run that ends the stream says only that it is
     // the last. Other runs are not kept. But what is behind the last quad gives its beats back, an
-    // item at a time.
+    // item at a time. Whatever is wrong with an item, the stream's last one is wrong, too: either it
+    // is that one, or there are more quads than there should be.
 
     reg [3:0]  h_mask;
     reg [15:0] h_classes;
@@ -363,9 +364,7 @@ module gn_group_window #(
     reg [2:0]  h_lanes;
     reg [3:0]  h_to;
     reg        h_final, h_end, h_bad, h_valid = 1'b0;
-    reg        bad_reg = 1'b0;  // something of the stream was
 
-    wire       bad    = bad_reg || r_bad;
     wire       ending = r_valid && r_run && r_end && h_valid && !h_end;  // it is the last
     wire       drop   = r_valid && r_run && (r_end ? ending : !r_beyond);
     wire       push   = h_valid && (h_end || r_valid);
@@ -381,14 +380,10 @@ module gn_group_window #(
             h_to      <= r_to;
             h_final   <= r_final;
             h_end     <= r_end;
-            h_bad     <= bad;
-            bad_reg   <= !r_end && bad;
+            h_bad     <= r_bad;
         end
         h_valid <= r_valid ? !drop : h_valid && !push;
-        if (rst) begin
-            h_valid <= 1'b0;
-            bad_reg <= 1'b0;
-        end
+        if (rst) h_valid <= 1'b0;
     end
 
     wire [3:0]  d_mask;
@@ -406,7 +401,7 @@ module gn_group_window #(
     gn_credit_fifo #(.WIDTH(74), .LOG2(4)) found (
         .clk(clk), .rst(rst),
         .s_data({h_mask, h_classes, h_at, h_quad, h_group, h_lanes, ending ? r_to : h_to, h_final, h_end || ending,
-                 ending ? bad : h_bad}),
+                 ending ? r_bad : h_bad}),
         .s_valid(push), .m_data({d_mask, d_classes, d_at, d_quad, d_group, d_lanes, d_to, d_final, d_end, d_bad}),
         .m_valid(d_valid), .m_ready(d_take));
 

@@ -43,14 +43,18 @@ class Bench
         write(GN_AGGREGATOR_LIMIT, VALUES);
     }
 
-    // Jobs of any kind, as many as there are, instead of those that were here.
-    void admit()
+    void dismiss()
     {
         for (const Job &j : jobs_) {
             gn_switch_remove_job(&sw_, j.job.job);
             write(gn_aggregator_job_address(j.index, 0), gn_aggregator_number(j.job.job, 0, 0, 0));
         }
         jobs_.clear();
+    }
+    // Jobs of any kind, as many as there are, instead of those that were here.
+    void admit()
+    {
+        dismiss();
         for (unsigned i = 0, slots = SLOTS; i < JOBS && slots; i++) {
             const unsigned most = slots >= 4 ? 3 : slots >= 2 ? 2 : 1, log2 = random_.below(most);
             begin(1 + random_.below(CHILDREN), 1u << log2, random_.below(3), random_.percent(50));
@@ -71,8 +75,12 @@ class Bench
     void restart()
     {
         for (unsigned i = 0; i < 40; i++) any(30);
-        for (unsigned i = random_.below(400); i; i--) stream_.step();
-        stream_.reset(1 + random_.below(3));
+        restart(random_.below(400), 1 + random_.below(3));
+    }
+    void restart(unsigned cycles, unsigned length)
+    {
+        for (; cycles; cycles--) stream_.step();
+        stream_.reset(length);
         expected_.clear(), results_.clear();
         others_ = bad_ = 0;
         write(GN_AGGREGATOR_LIMIT, VALUES);

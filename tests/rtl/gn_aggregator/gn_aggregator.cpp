@@ -9,6 +9,28 @@
 #include "tests/rtl/gn_aggregator/bench.h"
 #include "tests/rtl/gn_aggregator/rates.h"
 
+// Resets as short as can be, while sums become streams, of which half end in zeros. Nothing of them
+// is in the next ones.
+static void resets_amid_streams(const bench::Options &o)
+{
+    Bench b(o);
+    b.noisy_ = false;
+    for (unsigned round = 0; round < 150; round++) {
+        for (unsigned half = 0; half < 2; half++) {
+            b.dismiss();
+            Job &j = b.begin(1, 1, 0, true);
+            for (unsigned i = 0; i < 12; i++) {
+                std::vector<int32_t> values(VALUES, 0);
+                const unsigned some = i % 2 ? VALUES : 1 + b.random_.below(VALUES / 2);
+                for (unsigned v = 0; v < some; v++) values[v] = 1 + static_cast<int32_t>(b.random_.below(300));
+                b.chunk(j, 0, {values});
+            }
+            if (!half) b.restart(40 + b.random_.below(200), 1);
+        }
+        b.settle();
+    }
+}
+
 int main(int argc, char **argv)
 {
     const bench::Options o = bench::options(argc, argv);
@@ -35,6 +57,7 @@ int main(int argc, char **argv)
         if (!b.poisons || !b.frames_other) fail("something was not tried");
     }
     overflows(o);
+    resets_amid_streams(o);
     // Back to back to one slot, and to many. With a store of few beats, frames wait for each other.
     if (GN_RTL_SLOTS_LOG2 != 6) return 0;
     for (unsigned children : {1u, 2u, 8u})
