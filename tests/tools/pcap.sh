@@ -147,6 +147,13 @@ for table in 253 254 255; do
     expect 2 "--table: $table is a table of the kernel's own" "$GRADNIC" nic -P 10.77.0.2/32=192.0.2.2 --steer mark --table $table
 done
 
+# What the NIC sends has ToS 0. Steered by that, it would come back without end.
+printf 'peer = 192.0.2.2/32=192.0.2.2\nsteer = dscp\nrule = tos=0x28\n' >steer.conf
+expect 0 "" "$GRADNIC" nic --config steer.conf --check-config
+echo 'rule = tos=0,port=5000' >>steer.conf
+expect 2 "--steer dscp: a rule with ToS 0 takes the NIC's own datagrams" "$GRADNIC" nic --config steer.conf --check-config
+expect 0 "" "$GRADNIC" nic --config steer.conf --check-config --steer mark
+
 # A NIC does not write its captures over each other, or over its table of peers.
 echo "10.77.0.2/32=192.0.2.2" >peers
 expect 2 "--pcap-host: peers: is the input" "$GRADNIC" nic -a 10.77.0.1/24 --peers peers --pcap-host peers

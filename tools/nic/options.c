@@ -299,6 +299,15 @@ static void check_captures(const parsing *p, struct argp_state *state)
     }
 }
 
+// The datagrams that the NIC sends have ToS 0. It would be given them again, and again.
+static void check_steering(const gn_nic_config *config, struct argp_state *state)
+{
+    for (size_t i = 0; i < config->rule_count && config->steer.mode == GN_STEER_DSCP; i++)
+        if (!(config->rules[i].tos & GN_TOS_MASK))
+            gn_option_refuse(state, "--steer dscp: a rule with ToS 0 takes the NIC's own datagrams, too; use "
+                                    "another ToS, an overlay, or --steer mark");
+}
+
 // -p and -k are the defaults of all rules, so rules are read last.
 static void finish(parsing *p, struct argp_state *state)
 {
@@ -312,6 +321,7 @@ static void finish(parsing *p, struct argp_state *state)
         if (gn_rule_parse(p->rules[i], &p->defaults, &config->rules[config->rule_count++], &why))
             gn_option_refuse(state, "--rule %s: %s", p->rules[i], why.text);
     }
+    check_steering(config, state);
     check_captures(p, state);
     if (!config->engine->whole_segments) {
         if (p->cut_given && config->cut == GN_CUT_FILL)
