@@ -353,8 +353,8 @@ module gn_group_window #(
 
     // ---- an item with groups waits for the next: a run that ends the stream says only that it is
     // the last. Other runs are not kept. But what is behind the last quad gives its beats back, an
-    // item at a time. Whatever is wrong with an item, the stream's last one is wrong, too: either it
-    // is that one, or there are more quads than there should be.
+    // item at a time. Whatever is wrong with an item, the stream's last one is wrong, too: either
+    // it is that one, or there are more quads than there should be.
 
     reg [3:0]  h_mask;
     reg [15:0] h_classes;
