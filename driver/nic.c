@@ -52,18 +52,49 @@ static gn_status check_loops(const gn_nic *nic, gn_error *error)
     return GN_OK;
 }
 
+static unsigned largest_encapsulation(const gn_peers *peers)
+{
+    unsigned largest = 0;
+    for (size_t i = 0; i < gn_peers_count(peers); i++) {
+        const unsigned bytes = gn_wire_encapsulation(gn_peers_at(peers, i));
+        if (bytes > largest) largest = bytes;
+    }
+    return largest;
+}
+
+static gn_status check_mtu(const gn_nic_config *config, unsigned wire_mtu, gn_error *error)
+{
+    const unsigned overhead = largest_encapsulation(config->peers);
+    const unsigned least = overhead + GN_SHIM_BYTES + (overhead == 48 ? 1280 : 576);
+    char text[GN_ENDPOINT_TEXT];
+    if (wire_mtu < least)
+        return gn_fail(error, GN_INVALID, "a wire MTU of %u is too small; it must be at least %u", wire_mtu, least);
+    const unsigned least6 = overhead + GN_SHIM_BYTES + 1280;
+    for (size_t i = 0; i < config->address_count; i++)
+        if (config->addresses[i].ip.version == 6 && wire_mtu < least6)
+            return gn_fail(error, GN_INVALID,
+                           "address %s: IPv6 needs a device MTU of 1280 (RFC 8200), so the wire MTU must be at "
+                           "least %u, not %u",
+                           gn_prefix_format(&config->addresses[i], text), least6, wire_mtu);
+    return GN_OK;
+}
+
+gn_status gn_nic_check(const gn_nic_config *config, gn_error *error)
+{
+    return config->wire_mtu ? check_mtu(config, config->wire_mtu, error) : GN_OK;
+}
+
 // Finds the smallest MTU on the way to any peer, and the room that the largest encapsulation
 // leaves.
 static gn_status find_mtu(gn_nic *nic, gn_error *error)
 {
-    unsigned smallest = nic->config.wire_mtu, overhead = 0;
+    unsigned smallest = nic->config.wire_mtu;
     char text[GN_ENDPOINT_TEXT];
     gn_status (*const find)(const gn_ip *, gn_path *) =
         gn_steer_is_late(&nic->config.steer) ? gn_path_find_unlearnt : gn_path_find;
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         gn_path path;
-        if (gn_wire_encapsulation(peer) > overhead) overhead = gn_wire_encapsulation(peer);
         const bool unknown = find(&peer->endpoint.ip, &path) != GN_OK;
         if (nic->config.wire_mtu && !unknown && path.mtu < nic->config.wire_mtu)
             gn_warn("--mtu %u: the path to peer %s carries only %u", nic->config.wire_mtu,
@@ -75,21 +106,10 @@ static gn_status find_mtu(gn_nic *nic, gn_error *error)
         if (!smallest || path.mtu < smallest) smallest = path.mtu;
     }
     nic->wire_mtu = smallest > 65535 ? 65535 : smallest;
-    nic->packet_mtu = nic->wire_mtu - overhead;
+    nic->packet_mtu = nic->wire_mtu - largest_encapsulation(nic->config.peers);
     nic->wire_mtu_opened = nic->wire_mtu;
     nic->packet_mtu_opened = nic->packet_mtu;
-    const unsigned least = overhead + GN_SHIM_BYTES + (overhead == 48 ? 1280 : 576);
-    if (nic->wire_mtu < least)
-        return gn_fail(error, GN_INVALID, "a wire MTU of %u is too small; it must be at least %u", nic->wire_mtu,
-                       least);
-    const unsigned least6 = overhead + GN_SHIM_BYTES + 1280;
-    for (size_t i = 0; i < nic->config.address_count; i++)
-        if (nic->config.addresses[i].ip.version == 6 && nic->wire_mtu < least6)
-            return gn_fail(error, GN_INVALID,
-                           "address %s: IPv6 needs a device MTU of 1280 (RFC 8200), so the wire MTU must be at "
-                           "least %u, not %u",
-                           gn_prefix_format(&nic->config.addresses[i], text), least6, nic->wire_mtu);
-    return GN_OK;
+    return check_mtu(&nic->config, nic->wire_mtu, error);
 }
 
 static unsigned segments_per_call(const gn_nic *nic)

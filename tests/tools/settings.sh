@@ -96,6 +96,12 @@ for name in sixteen-letters- a/b 'a b' '' .. $'g\xff' $'g\e[1m' $'g\x7f'; do
     check 2 "--device: " nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d "$name"
 done
 check 0 "" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d fifteen-letters
+# What else the start would refuse, before it opens anything.
+check 2 "a wire MTU of 600 is too small; it must be at least 612" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -m 600
+check 0 "" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -m 612
+check 2 "a wire MTU of 1310 is too small" nic --config nic.conf -P '10.77.0.2/32=[2001:db8::2]' -m 1310
+check 2 "address fd99::1/64: IPv6 needs a device MTU of 1280 (RFC 8200)" \
+    nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -a fd99::1/64 -m 1290
 check 0 "" nic --config nic.conf -P 10.77.0.2/32=192.0.2.2 -d gé
 echo "secret = $work/nowhere" >secret.conf
 check 2 "secret file $work/nowhere: No such file or directory" switch --config secret.conf

@@ -334,6 +334,7 @@ static void finish(parsing *p, struct argp_state *state)
         gn_option_refuse(state, "--existing leaves the device's addresses alone; drop --address");
     if (config->steer.mode == GN_STEER_OVERLAY && !config->existing && !config->address_count)
         gn_option_refuse(state, "--address is needed");
+    if (gn_nic_check(config, &error)) gn_option_refuse(state, "%s", error.text);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
