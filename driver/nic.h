@@ -64,8 +64,8 @@ typedef struct gn_nic gn_nic;
 /// @return GN_OK, GN_INVALID, GN_IO
 gn_status gn_nic_check_peers(const gn_nic_config *config, gn_error *error);
 
-/// Refuses what can be seen before anything is opened: a wire's MTU, where one is given, that leaves
-/// the device too little.
+/// Refuses what can be seen before anything is opened: a wire's MTU, where one is given, that
+/// leaves the device too little.
 /// @return GN_OK, GN_INVALID
 gn_status gn_nic_check(const gn_nic_config *config, gn_error *error);
 

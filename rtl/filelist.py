@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the lists of Verilog files in this folder."""
 import pathlib
+import re
 
 RTL = pathlib.Path(__file__).resolve().parent
 
@@ -15,3 +16,10 @@ def sources(name):
         elif line:
             files.append(line)
     return files, folders
+
+
+def without_includes(name, folders):
+    """A file with its headers in it: where headers are looked for is another thing in each tool."""
+    def header(found):
+        return next((RTL / folder / found[1]).read_text() for folder in folders if (RTL / folder / found[1]).is_file())
+    return re.sub(r'^ *`include "([^"]+)"\n', header, (RTL / name).read_text(), flags=re.M)

@@ -138,16 +138,16 @@ module gn_group_window #(
     function [383:0] table_of(input [255:0] all, input last, input [5:0] bytes);
         integer    n, m_;
         reg [7:0]  ends_;
-        reg        end_, cross;
+        reg        end_, over;
         reg [2:0]  more;
         reg [11:0] word;
         begin
             for (n = 0; n < 32; n = n + 1) begin
                 ends_ = all[8*n +: 8];
                 end_  = last && ends_ >= {2'd0, bytes};
-                cross = |ends_[7:5];
+                over  = |ends_[7:5];
                 more  = ends_[7:5] - 3'd1;
-                word  = {end_ || cross, last && ends_ > {2'd0, bytes}, end_, {9{!end_}} & {cross, more & {3{cross}}, ends_[4:0]}};
+                word  = {end_ || over, last && ends_ > {2'd0, bytes}, end_, {9{!end_}} & {over, more & {3{over}}, ends_[4:0]}};
                 for (m_ = 0; m_ < 12; m_ = m_ + 1) table_of[32*m_ + n] = word[m_];
             end
         end
@@ -196,14 +196,14 @@ module gn_group_window #(
     assign head = turned[23:0];
 
     wire       items_ok;
-    wire       within  = more_reg != 3'd0;
+    wire       waits   = more_reg != 3'd0;
     wire       beyond  = t_last && {1'b0, at_reg} >= t_bytes;
-    wire       passes  = t_valid && within;
-    wire       closes  = t_valid && !within && cross_reg && beyond;
-    wire       opens   = t_valid && !within && !(cross_reg && beyond) && items_ok;
+    wire       passes  = t_valid && waits;
+    wire       closes  = t_valid && !waits && cross_reg && beyond;
+    wire       opens   = t_valid && !waits && !(cross_reg && beyond) && items_ok;
     wire       crossed = cross_reg && (opens || closes || (passes && t_last));  // the last item is whole
     wire       ends    = closes || (passes && t_last);
-    wire       wrong   = within ? more_reg != 3'd1 || at_reg != 5'd0 || t_bytes != 6'd32 : {1'b0, at_reg} != t_bytes;
+    wire       wrong   = waits ? more_reg != 3'd1 || at_reg != 5'd0 || t_bytes != 6'd32 : {1'b0, at_reg} != t_bytes;
 
     assign t_leave = passes || closes || (opens && entry[LEAVE]);
 

@@ -74,7 +74,7 @@ module gn_opennic_box #(
     input  wire         m_axis_qdma_c2h_tready
 );
 
-    localparam WIDTH = 512;
+    localparam WIDTH = 512, LEAST = 60;
 
     // ---- registers, at the clock of the streams
 
@@ -85,7 +85,7 @@ module gn_opennic_box #(
     wire        awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
     wire        unused_address = &{1'b0, s_axil_awaddr[31:12], s_axil_araddr[31:12]};
 
-    gn_axil_cross #(.ADDR_WIDTH(12)) cross (
+    gn_axil_cross #(.ADDR_WIDTH(12)) crossing (
         .s_clk(axil_aclk), .s_rst(axil_rst),
         .s_axil_awaddr(s_axil_awaddr[11:0]), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready),
         .s_axil_wdata(s_axil_wdata), .s_axil_wstrb(4'b1111), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready),
@@ -104,8 +104,22 @@ module gn_opennic_box #(
     wire [31:0] unused_tx_side, unused_rx_side;
     wire        unused_tx_drop, unused_rx_drop;
     wire        unused_sizes = &{1'b0, s_axis_qdma_h2c_tuser_size, s_axis_adap_rx_tuser_size, w_length[16], h_length[16]};
-    assign m_axis_adap_tx_tuser_size  = w_length[15:0];
     assign m_axis_qdma_c2h_tuser_size = h_length[15:0];
+
+    // a short frame has one beat
+    wire [WIDTH-1:0]   w_data;
+    wire [WIDTH/8-1:0] w_keep;
+    wire               short = w_length < LEAST;
+    genvar b;
+    generate
+        for (b = 0; b < LEAST; b = b + 1) begin : g_byte
+            assign m_axis_adap_tx_tdata[8*b +: 8] = w_data[8*b +: 8] & {8{w_keep[b] || !short}};
+            assign m_axis_adap_tx_tkeep[b]        = w_keep[b] || short;
+        end
+    endgenerate
+    assign m_axis_adap_tx_tdata[WIDTH-1:8*LEAST]   = w_data[WIDTH-1:8*LEAST];
+    assign m_axis_adap_tx_tkeep[WIDTH/8-1:LEAST]   = w_keep[WIDTH/8-1:LEAST];
+    assign m_axis_adap_tx_tuser_size               = short ? LEAST : w_length[15:0];
 
     // Where a TCP segment's values begin, only a table of flows knows here.
     gn_nic_lanes #(.LANES(LANES), .DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
@@ -114,7 +128,7 @@ module gn_opennic_box #(
         .s_axis_host_tdata(s_axis_qdma_h2c_tdata), .s_axis_host_tkeep(s_axis_qdma_h2c_tkeep), .s_axis_host_tlast(s_axis_qdma_h2c_tlast),
         .s_axis_host_tuser(4'b0100), .s_axis_host_side({s_axis_qdma_h2c_tuser_src, s_axis_qdma_h2c_tuser_dst}),
         .s_axis_host_tvalid(s_axis_qdma_h2c_tvalid), .s_axis_host_tready(s_axis_qdma_h2c_tready),
-        .m_axis_wire_tdata(m_axis_adap_tx_tdata), .m_axis_wire_tkeep(m_axis_adap_tx_tkeep), .m_axis_wire_tlast(m_axis_adap_tx_tlast),
+        .m_axis_wire_tdata(w_data), .m_axis_wire_tkeep(w_keep), .m_axis_wire_tlast(m_axis_adap_tx_tlast),
         .m_axis_wire_side({m_axis_adap_tx_tuser_src, m_axis_adap_tx_tuser_dst}), .m_axis_wire_length(w_length),
         .m_axis_wire_tvalid(m_axis_adap_tx_tvalid), .m_axis_wire_tready(m_axis_adap_tx_tready),
         .tx_drop_side(unused_tx_side), .tx_drop_valid(unused_tx_drop), .tx_drop_ready(1'b1),

@@ -292,8 +292,8 @@ module gn_slot_add #(
     reg  out_reg, before_3, over_reg;
     wire fetched_over;
     wire out_now = |out_3 || (!start_at[3] && out_reg);        // in this packet
-    wire before  = same_at[3] ? over_reg : before_3;           // or in one before
-    wire over    = out_now || (before && !(add_at[3] && first_at[3]));
+    wire earlier = same_at[3] ? over_reg : before_3;           // or in one before
+    wire over    = out_now || (earlier && !(add_at[3] && first_at[3]));
 
     always @(posedge clk) begin
         out_reg  <= out_now;

@@ -99,8 +99,8 @@ module gn_sum_quads (
     wire       go     = q_valid && room;
     wire [3:0] mask   = {|q_header[15:12], |q_header[11:8], |q_header[7:4], |q_header[3:0]};
     wire       zero   = mask == 4'd0;
-    wire       before = !zero && !begun_reg && !tail_reg && q_quad != next_reg;
-    wire       is_run = zero || before || tail_reg;
+    wire       gap    = !zero && !begun_reg && !tail_reg && q_quad != next_reg;
+    wire       is_run = zero || gap || tail_reg;
     wire [3:0] left   = begun_reg ? left_reg : mask;
     wire [3:0] pick   = {left[3] && left[2:0] == 3'd0, left[2] && left[1:0] == 2'd0, left[1] && !left[0], left[0]};
     wire [3:0] rest   = left & ~pick;
@@ -129,7 +129,7 @@ module gn_sum_quads (
             left_reg  <= rest;
             begun_reg <= !is_run && rest != 4'd0;
             tail_reg  <= whole && tail;
-            if (before) next_reg <= q_quad;
+            if (gap) next_reg <= q_quad;
             if (whole)  next_reg <= q_quad + 6'd1;
             if (last)   next_reg <= 6'd0;
             if (!is_run) read_reg <= read_reg + 4'd1;
@@ -138,7 +138,7 @@ module gn_sum_quads (
         r_payload <= ring[read_reg];
         r_header  <= q_header;
         // how many quads of it follow the first
-        r_run     <= before ? {2'd0, q_quad - next_reg - 6'd1} : {2'd0, q_final - next_reg};
+        r_run     <= gap ? {2'd0, q_quad - next_reg - 6'd1} : {2'd0, q_final - next_reg};
         r_is_run  <= is_run;
         r_first   <= !begun_reg;
         r_bytes   <= class_bytes(class_);

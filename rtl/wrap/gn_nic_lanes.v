@@ -15,7 +15,7 @@ module gn_nic_lanes #(
     parameter RULES         = 4,
     parameter BUFFER_LOG2   = 10,   // beside the stores of gn_nic_top each lane has four FIFOs of as
                                     // many bytes
-    parameter FLOWS_LOG2    = 0,    // as gn_nic_top says, a table in each lane. Then all segments of a
+    parameter FLOWS_LOG2    = 11,   // as gn_nic_top says, a table in each lane. Then all segments of a
                                     // TCP flow go to one lane, so that its table has seen the SYN
     parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
     parameter FRAME_MAX     = 1522

@@ -14,7 +14,7 @@ module gn_nic_port #(
     parameter PROFILES      = 7,    // these six as gn_nic_top says
     parameter RULES         = 4,
     parameter BUFFER_LOG2   = 10,
-    parameter FLOWS_LOG2    = 0,
+    parameter FLOWS_LOG2    = 11,   // 0: then tuser must say how TCP lies, or call it stored
     parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
     parameter FRAME_MAX     = 1522
 ) (

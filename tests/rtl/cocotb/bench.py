@@ -27,11 +27,14 @@ class Bench:
     """streams: names of the four, from the host, to the wire, from the wire, to the host.
 
     posted: a read waits behind a write that is under way, as it does in a shell.
+    least: bytes that a frame to the wire has at least.
     """
 
-    def __init__(self, dut, streams, side, clock=None, reset=None, axil_clock=None, axil_reset=None, posted=True):
+    def __init__(self, dut, streams, side, clock=None, reset=None, axil_clock=None, axil_reset=None, posted=True,
+                 least=0):
         self.clock, self.reset = clock or dut.clk, reset or dut.rst
         self.random = random.Random(cocotb.RANDOM_SEED)
+        self.least = least
         self.side = side  # (random, frame, number) -> AxiStreamFrame
         cocotb.start_soon(Clock(self.clock, 4, "ns").start())
         self.resets = [self.reset]
@@ -92,6 +95,10 @@ class Bench:
             return rnd.randbytes(rnd.randrange(15, 64))  # no IP at all
         return model.udp(model.gradient(rnd.choice([1, 3, 8, 100, 350]), 10 ** rnd.uniform(-4, -1), rnd) + rnd.randbytes(rnd.randrange(4)))
 
+    def on_wire(self, frame):
+        """What leaves of a frame of the host's."""
+        return model.tx(frame).ljust(self.least, b"\0")
+
     async def there_and_back(self, count, check):
         """Sends frames of all kinds to the wire, and from there back.
 
@@ -106,7 +113,7 @@ class Bench:
 
         async def turn():
             for number, frame in enumerate(sent):
-                want = model.tx(bytes(frame.tdata))
+                want = self.on_wire(bytes(frame.tdata))
                 check(await receive(self.wire_in), frame, want)
                 came.append(self.side(self.random, want, number))
                 await self.wire_out.send(came[-1])
@@ -139,7 +146,7 @@ class Bench:
             at[port] = end
         frames += [model.tcp(values[:400], seq=begin[port] + 1, port=port) for port in ports]
         sent = [self.side(rnd, frame, number) for number, frame in enumerate(frames)]
-        want = [model.tx(frame) for frame in frames]
+        want = [self.on_wire(frame) for frame in frames]
         for frame in sent:
             self.host_out.send_nowait(frame)
         for frame, wanted in zip(sent, want):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gn_opennic_box: sizes are what leaves, and source and destination go along.
 
-Registers have a clock of their own.
+Registers have a clock of their own. No frame to the wire has fewer than 60 bytes.
 """
 import cocotb
 from bench import ID, Bench, one
@@ -22,7 +22,7 @@ def check(got, sent, want):
 
 
 def bench_of(dut):
-    return Bench(dut, STREAMS, side, dut.axis_aclk, dut.axis_rst, dut.axil_aclk, dut.axil_rst)
+    return Bench(dut, STREAMS, side, dut.axis_aclk, dut.axis_rst, dut.axil_aclk, dut.axil_rst, least=60)
 
 
 @cocotb.test()

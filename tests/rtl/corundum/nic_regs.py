@@ -48,6 +48,14 @@ def main():
         assert "interface 2 would end" in run(memory, "--interface", 2, status=1)
         assert "no rule 4" in run(memory, "rule", 4, status=1)
         assert "68 to 65535" in run(memory, "limits", "--mtu", 12, status=1)
+        # OpenNIC's box lies further on, and each interface has a second window
+        box = pathlib.Path(folder) / "box"
+        box.write_bytes(bytes(0x100000) + struct.pack("<2048I", *words) + struct.pack("<1024I", *words[1024:]))
+        assert "1500 with a shim" in run(box, "--shell", "opennic")
+        assert "1500 with a shim" in run(box, "--shell", "opennic", "--interface", 1)
+        assert "interface 2 would end at 1069056" in run(box, "--shell", "opennic", "--interface", 2, status=1)
+        assert "has no NIC" in run(box, status=1)
+
         words[0] = 0
         memory.write_bytes(struct.pack("<2048I", *words))
         assert "has no NIC" in run(memory, status=1)
