@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../rtl"
 command -v yosys >/dev/null || { echo "lint: yosys is not installed (scripts/setup --check)" >&2; exit 1; }
 
-shell=../tests/rtl/cocotb/opennic_shell.v  # a module of OpenNIC's that the plugin uses
+shell=../tests/rtl/cocotb/generic_reset.v  # a module of OpenNIC's that the plugin uses
 dir=$(mktemp -d)
 yosys=
 trap '[ -z "$yosys" ] || kill "$yosys" 2>/dev/null || true; rm -rf "$dir"' EXIT

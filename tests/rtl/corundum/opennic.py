@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOOL = ROOT / "rtl/opennic/install"
-SHELL = ROOT / "tests/rtl/cocotb/opennic_shell.v"
+SHELL = ROOT / "tests/rtl/cocotb/generic_reset.v"
 WINDOWS = {"M01": 0x1000, "M02": 0x2000, "M03": 0x3000, "M04": 0x10000}
 # Vivado makes it of the crossbar's script: windows as that says
 CROSSBAR = """
