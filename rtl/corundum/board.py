@@ -44,16 +44,35 @@ def with_settings(text, app_id):
     return text
 
 
-def copy_of(checkout, name, app_id, files, force):
-    """The folder of the copy, and the texts of its files by name. `files` are relative to the
-    variant's parent, where app/ is."""
+def copy_place(checkout, name):
+    """The folder of a variant's copy."""
+    variant = checkout / "fpga/mqnic" / name
+    return variant.with_name(variant.name + SUFFIX)
+
+
+def copies(checkout):
+    """The copies that were made: their folders, and of which variants."""
+    found = {}
+    for name in variants(checkout):
+        makefile = copy_place(checkout, name) / "Makefile"
+        if makefile.is_file() and re.search(r"^SYN_FILES \+= app/gradnic/", makefile.read_text(), re.M):
+            found[makefile.parent] = name
+    return found
+
+
+def without_pcie(checkout, name):
+    """Whether the variant is for a processor on the chip, which reaches the registers by AXI."""
+    makefile = checkout / "fpga/mqnic" / name / "Makefile"
+    return makefile.is_file() and "/mqnic_core_axi.v" in makefile.read_text()
+
+
+def copy_of(checkout, name, app_id, files):
+    """The texts of a copy's files by name. `files` are relative to the variant's parent, where app/
+    is."""
     variant = checkout / "fpga/mqnic" / name
     if not (variant / "config.tcl").is_file() or not (variant / "Makefile").is_file():
         raise Unknown("there is no such variant; --boards lists them")
     if own_application(variant):
         raise Unknown("it has an application already: take the variant without one")
-    copy = variant.with_name(variant.name + SUFFIX)
-    if copy.exists() and not force:
-        raise Unknown(f"{copy} exists; --force replaces it")
-    return copy, {"Makefile": with_sources((variant / "Makefile").read_text(), files),
-                  "config.tcl": with_settings((variant / "config.tcl").read_text(), app_id)}
+    return {"Makefile": with_sources((variant / "Makefile").read_text(), files),
+            "config.tcl": with_settings((variant / "config.tcl").read_text(), app_id)}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folders that are made aside and then put in place, and how they differ from what is there."""
+import fnmatch
+import os
+import shutil
+
+# what benches and Python leave behind, and nobody misses
+LEFT = ("sim_build", "__pycache__", "*.pyc", "results.xml", "*.fst", "*.vvp", "iverilog_dump.v")
+
+
+def is_left(name):
+    return any(fnmatch.fnmatch(name, pattern) for pattern in LEFT)
+
+
+def contents(folder):
+    """Each file's bytes, or where a link leads, by its name in the folder."""
+    found = {}
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not is_left(name)]
+        for name in folders + [name for name in files if not is_left(name)]:
+            path = os.path.join(place, name)
+            if os.path.islink(path):
+                found[os.path.relpath(path, folder)] = os.readlink(path)
+            elif name in files:
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, folder)] = file.read()
+    return found
+
+
+def changed(new, there):
+    """Names of what `there` has otherwise than `new`, or lacks."""
+    wanted, found = contents(new), contents(there)
+    return sorted(name for name in wanted if found.get(name) != wanted[name])
+
+
+def added(new, there):
+    """Names of what only `there` has."""
+    return sorted(contents(there).keys() - contents(new).keys())
+
+
+def put(new, there, aside):
+    """`new` becomes `there`. What is there goes to the folder `aside`, which the caller deletes."""
+    was = there.exists()
+    if was:
+        os.rename(there, aside)
+    try:
+        os.rename(new, there)
+    except OSError:
+        if was:
+            os.rename(aside, there)
+        raise
+
+
+def put_files(new, there):
+    """The same file by file: whatever else is there stays."""
+    there.mkdir(exist_ok=True)
+    for file in sorted(new.iterdir()):
+        os.replace(file, there / file.name)
+
+
+def copy(folder, to, without):
+    """A copy of a folder but for what was left behind, and the folders named."""
+    def left_out(place, names):
+        return [name for name in names if is_left(name) or (os.path.samefile(place, folder) and name in without)]
+    shutil.copytree(folder, to, symlinks=True, ignore=left_out)
