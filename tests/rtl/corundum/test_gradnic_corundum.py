@@ -44,6 +44,11 @@ async def start(dut):
     return tb, interface, tb.port_mac[0], tb.driver.app_hw_regs
 
 
+def say(dut, text, *values):
+    """Progress, which corundum.sh shows as it comes."""
+    dut._log.warning("gradnic: " + text, *values)
+
+
 async def send(interface, frame, queue=0):
     """Hands a UDP frame over with its pseudo header's sum in the checksum field."""
     left = bytearray(frame)
@@ -77,7 +82,9 @@ def checksum_is_right(interface, got):
 
 @cocotb.test()
 async def through_corundum(dut):
+    say(dut, "starts PCIe and the driver")
     tb, interface, mac, registers = await start(dut)
+    say(dut, "both are up")
     rnd = random.Random(cocotb.RANDOM_SEED)
     assert await registers.read_dword(ID) == 0x474E4943, "no NIC in the application's control space"
 
@@ -108,9 +115,11 @@ async def through_corundum(dut):
         assert bytes(back.data) == model.rx(wire), number
         assert checksum_is_right(interface, back), number
         stamps.append((back.timestamp_s, back.timestamp_ns))
+        if number % 5 == 4:
+            say(dut, "%d of %d packets out and back", number + 1, len(counts))
     assert compressed > PACKETS // 2
     assert stamps == sorted(set(stamps)), "time stamps of PTP do not grow"
-    dut._log.warning("%d gradient packets out and back: %d bytes, %d on the wire", len(counts), before, after)
+    say(dut, "%d gradient packets out and back: %d bytes, %d on the wire", len(counts), before, after)
 
     # malformed ones within a burst: all others arrive, each once
     burst, want = [], []
@@ -126,6 +135,7 @@ async def through_corundum(dut):
         await mac.rx.send(wire)
     for expected in want:
         assert bytes((await at_the_host(interface)).data) == expected
+    say(dut, "malformed ones dropped from a burst of %d, all others arrived", len(burst))
 
     # the transmit engine has no descriptor lost: still as many packets at once as it has tags
     for number in range(PACKETS):
