@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface 1 of two of gn_opennic_plugin: its streams with one tuser, {size, src, dst}, and both of
-// its windows of registers. Interface 0 does nothing.
+// Interface 1 of two of gn_opennic_plugin: its streams with one tuser, {size, src, dst}, and both
+// of its windows of registers. Interface 0 does nothing.
 `resetall
 `timescale 1ns / 1ps
 `default_nettype none
