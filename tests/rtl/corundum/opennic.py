@@ -80,8 +80,9 @@ def refusals(root, plugin):
     run(root, plugin, "--set", "LANES=1", "--set", "BUFFER_LOG2=9", "--force")
     given = (plugin / "box_250mhz/user_plugin_250mhz_inst.vh").read_text()
     assert "gn_opennic_plugin #(\n  .LANES       (1),\n  .BUFFER_LOG2 (9),\n" in given, given
-    assert "LANES is one of 1, 2, 4" in run(root, plugin, "--set", "LANES=3", status=2)
-    assert "the names are LANES" in run(root, plugin, "--set", "COLOUR=3", status=2)
+    assert "LANES may be 1, 2, 4" in run(root, plugin, "--set", "LANES=3", status=2)
+    assert "BUFFER_LOG2 may be 9, 10, 11" in run(root, plugin, "--set", "BUFFER_LOG2=8", status=2)
+    assert "the parameters are LANES" in run(root, plugin, "--set", "COLOUR=3", status=2)
     assert "no checkout of open-nic-shell" in run(plugin, root / "x", status=1)
     (root / "mine").mkdir()
     assert "left alone" in run(root, root / "mine", "--force", status=1)
