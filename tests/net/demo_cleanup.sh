@@ -34,7 +34,7 @@ interrupt() {
     # A shell's background processes ignore SIGINT; one that is started at a terminal does not.
     setsid env --default-signal=INT,QUIT "$GRADNIC" demo --steps 100000 -o "$work/out" --rate 1gbit "$@" >"$work/log" 2>&1 &
     pid=$!
-    for ((i = 0; i < 600; i++)); do
+    for ((i = 0; i < 3000; i++)); do
         ! grep -q "$text" "$work/log" || break
         kill -0 "$pid" 2>/dev/null || fail "$name: ended by itself: $(cat "$work/log")"
         sleep 0.05
@@ -75,7 +75,7 @@ grep -q 'the NIC of host 2 has ended (killed by SIGKILL)' "$work/log" || fail "t
 # Nothing can clean up after SIGKILL: the next demo does.
 setsid "$GRADNIC" demo --steps 100000 -o "$work/out" --rate 1gbit >"$work/log" 2>&1 &
 pid=$!
-for ((i = 0; i < 600; i++)); do
+for ((i = 0; i < 3000; i++)); do
     ! grep -q 'test loss' "$work/log" || break
     sleep 0.05
 done

@@ -123,9 +123,9 @@ static const struct {
 } outcomes[GOES] = {
     [DIES_IDLE] = {"rank 2 (127.0.0.1) lost", GN_PEER_LOST, 20000},
     [DIES_BUSY] = {"rank 2 (127.0.0.1) lost", GN_PEER_LOST, 20000},
-    [STOPS] = {"rank 2 (127.0.0.1) lost: no sign of life for 1000 ms", GN_PEER_LOST, 1000},
+    [STOPS] = {"rank 2 (127.0.0.1) lost: no sign of life for 2000 ms", GN_PEER_LOST, 2000},
     [LEAVES] = {"rank 2 (127.0.0.1) has left the group", GN_PEER_LOST, 20000},
-    [NEVER_ANSWERS] = {"which is alive", GN_TIMEOUT, 1000},
+    [NEVER_ANSWERS] = {"which is alive", GN_TIMEOUT, 2000},
     [ABORTS] = {"rank 2 (127.0.0.1) aborted: because", GN_ABORTED, 20000},
 };
 
@@ -141,7 +141,7 @@ static void check_survivors(const ranks *group, const plan *p)
         ck_assert_msg(r->status == outcomes[p->kind].status && (closed || strstr(r->text, outcomes[p->kind].phrase)),
                       "%s, %d: rank %d: %s: %s", gn_algorithm_name(p->algorithm), p->kind, rank,
                       gn_status_string(r->status), r->text);
-        ck_assert_msg(r->seconds < 6, "%d: rank %d took %.1f s", p->kind, rank, r->seconds);
+        ck_assert_msg(r->seconds < 15, "%d: rank %d took %.1f s", p->kind, rank, r->seconds);
     }
 }
 
@@ -199,7 +199,7 @@ static void run_without_files(int rank, const ranks *group, void *argument)
 
 START_TEST(test_own_files_are_used_up)
 {
-    plan p = {.algorithm = algorithms[_i % ALGORITHMS], .kind = _i / ALGORITHMS, .timeout_ms = 1000};
+    plan p = {.algorithm = algorithms[_i % ALGORITHMS], .kind = _i / ALGORITHMS, .timeout_ms = 2000};
     ranks group;
     ranks_start(&group, SIZE, run_without_files, &p);
     ranks_wait(&group, 30);
@@ -270,7 +270,7 @@ static void run_unread(int rank, const ranks *group, void *argument)
 
 START_TEST(test_unread_messages_are_named)
 {
-    plan p = {.algorithm = GN_RING, .timeout_ms = 500};
+    plan p = {.algorithm = GN_RING, .timeout_ms = 1000};
     ranks group;
     ranks_start(&group, 2, run_unread, &p);
     ranks_wait(&group, 30);
@@ -354,20 +354,20 @@ static void run_beside(int rank, const ranks *group, void *argument)
     gn_comm *comm = plan_init(rank, group, argument);
     char bytes[1000] = {0};
     const double start = seconds_now();
-    if (rank >= 2) sleep(2);  // longer than the timeout: it computes
+    if (rank >= 2) sleep(3);  // longer than the timeout: it computes
     for (int i = 0; rank < 2 && i < 100; i++) {
         if (rank == i % 2) RANK_CHECK(!gn_send(comm, bytes, sizeof bytes, !rank, i));
         if (rank != i % 2) RANK_CHECK(!gn_recv(comm, bytes, sizeof bytes, !rank, i, NULL));
     }
-    if (rank < 2) RANK_CHECK(seconds_now() - start < 1);
-    if (rank < 2) sleep(2);
+    if (rank < 2) RANK_CHECK(seconds_now() - start < 2);
+    if (rank < 2) sleep(3);
     RANK_CHECK(!gn_barrier(comm));
     gn_comm_free(comm);
 }
 
 START_TEST(test_beside)
 {
-    plan p = {.algorithm = algorithms[_i], .timeout_ms = 1000};
+    plan p = {.algorithm = algorithms[_i], .timeout_ms = 2000};
     ranks_run(SIZE, run_beside, &p, 30);
 }
 END_TEST
@@ -469,7 +469,7 @@ START_TEST(test_hostile)
     ck_assert_int_eq(group.exits[0], 0);
     ck_assert_msg(r->status == GN_CORRUPT && strstr(r->text, "rank 1 (127.0.0.1) sent "), "%d: %s: %s", _i,
                   gn_status_string(r->status), r->text);
-    ck_assert(r->seconds < 3);
+    ck_assert(r->seconds < 10);
     ranks_free(&group);
 }
 END_TEST
