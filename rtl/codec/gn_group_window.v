@@ -138,16 +138,17 @@ module gn_group_window #(
     function [383:0] table_of(input [255:0] all, input last, input [5:0] bytes);
         integer    n, m_;
         reg [7:0]  ends_;
-        reg        end_, over;
+        reg        end_, crosses;
         reg [2:0]  more;
         reg [11:0] word;
         begin
             for (n = 0; n < 32; n = n + 1) begin
                 ends_ = all[8*n +: 8];
                 end_  = last && ends_ >= {2'd0, bytes};
-                over  = |ends_[7:5];
+                crosses = |ends_[7:5];
                 more  = ends_[7:5] - 3'd1;
-                word  = {end_ || over, last && ends_ > {2'd0, bytes}, end_, {9{!end_}} & {over, more & {3{over}}, ends_[4:0]}};
+                word  = {end_ || crosses, last && ends_ > {2'd0, bytes}, end_,
+                         {9{!end_}} & {crosses, more & {3{crosses}}, ends_[4:0]}};
                 for (m_ = 0; m_ < 12; m_ = m_ + 1) table_of[32*m_ + n] = word[m_];
             end
         end

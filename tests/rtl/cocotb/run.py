@@ -20,7 +20,8 @@ from filelist import RTL, sources  # noqa: E402
 # top module, its list, what stands around it for the bench, its parameter for the width
 BENCHES = {"corundum_app": ("gn_corundum_app", "gn_corundum_app.f", [], "AXIS_IF_DATA_WIDTH"),
            "opennic_box": ("opennic_pins", "gn_opennic_box.f", ["opennic_pins.v"], None),
-           "opennic_plugin": ("opennic_plugin_pins", "gn_opennic_plugin.f", ["opennic_plugin_pins.v", "generic_reset.v"], None),
+           "opennic_plugin": ("opennic_plugin_pins", "gn_opennic_plugin.f",
+                              ["opennic_plugin_pins.v", "generic_reset.v"], None),
            "plain": ("plain_pins", "gn_nic_lanes.f", ["plain_pins.v"], "DATA_WIDTH")}
 
 

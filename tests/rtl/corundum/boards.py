@@ -8,6 +8,7 @@ Without a checkout: on a small tree that has what install looks for. With one, w
 every variant that Corundum has. Each file must be there, and config.tcl is run with the parts of
 Vivado and Quartus left out. Then Icarus elaborates the core of one board, of its Makefile's files.
 """
+import functools
 import pathlib
 import re
 import shutil
@@ -15,19 +16,15 @@ import subprocess
 import sys
 import tempfile
 
+import tool
+
 TOOL = pathlib.Path(__file__).resolve().parents[3] / "rtl/corundum/install"
+run = functools.partial(tool.run, TOOL)
 NAMES = ("tdata", "tkeep", "tvalid", "tready", "tlast", "tid", "tdest", "tuser")
 COMPLETIONS = ("cpl_ts", "cpl_tag", "cpl_valid", "cpl_ready")
 WANTED = {"APP_ID": "32'h474E0001", "APP_ENABLE": "1", "APP_CTRL_ENABLE": "1", "APP_AXIS_IF_ENABLE": "1"}
 BENCH = "VERILOG_SOURCES += ../../rtl/mqnic_app_block.v\nexport PARAM_APP_ID := 1\n"
 ELABORATED = "Alveo/fpga_100g/fpga_AU50"  # 100 Gbit/s: 512 bits, two NICs
-
-
-def run(*words, status=0):
-    command = [sys.executable, TOOL, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == status, (words, done)
-    return done.stdout if status == 0 else done.stderr
 
 
 def write(path, text):

@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """nic-regs on a file that stands for a PCIe device's memory: what it reads, writes and refuses."""
+import functools
 import pathlib
 import struct
-import subprocess
-import sys
 import tempfile
 
-TOOL = pathlib.Path(__file__).resolve().parents[3] / "rtl/corundum/nic-regs"
+import tool
 
-
-def run(*words, status=0):
-    done = subprocess.run([sys.executable, TOOL, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == status, (words, done)
-    return done.stdout if status == 0 else done.stderr
+run = functools.partial(tool.run, pathlib.Path(__file__).resolve().parents[3] / "rtl/corundum/nic-regs")
 
 
 def main():
