@@ -61,6 +61,13 @@ class Bench
             fail("%llu beats take %llu cycles", (unsigned long long)beats,
                  (unsigned long long)(stream_.cycle() - begin));
     }
+    // As many as fit wait inside, until the sink takes them.
+    void hold_up()
+    {
+        stream_.gaps = {0, 100};
+        for (unsigned i = 0; i < 60; i++) stream_.step();
+        run(0, 0);
+    }
     void reset(unsigned after)
     {
         for (unsigned i = 0; i < after; i++) stream_.step();
@@ -204,6 +211,13 @@ int main(int argc, char **argv)
             b.reset(round * 7);
         else
             b.run(random.below(4) * 25, random.below(4) * 25);
+    }
+    // frames of one beat and a few packets among them: nearly each beat that waits has a sum
+    for (unsigned n = 0; n < 300; n++) {
+        for (unsigned k = 0; k < 20; k++)
+            b.send(random.percent(10) ? make.good(random.below(20)) : make.noise(1 + random.below(32)),
+                   random.percent(10));
+        b.hold_up();
     }
     // packets of about 64 KiB, as long as their frame says or a little longer; IPv6 could say more
     // than a packet has
