@@ -2,11 +2,11 @@
 // Wire to host: takes a batch of datagrams of one peer, checks each packet's source address, lets
 // the engine restore it and hands neighbours over together.
 #include <errno.h>
-#include <sched.h>
 
 #include "driver/inner.h"
 #include "driver/nic_state.h"
 #include "driver/pmtu.h"
+#include "net/yield.h"
 
 // Most packets of a batch have one source, so the last one is kept.
 static bool is_source_of(gn_nic *nic, const gn_ip *source, const gn_peer *peer)
@@ -91,8 +91,8 @@ void *gn_in_thread(void *argument)
         pthread_mutex_unlock(&in->lock);
         if (got)
             looked = 0;
-        else if (looked++ < GN_PATIENCE)
-            sched_yield();
+        else if (looked < GN_PATIENCE)
+            looked = gn_yield() ? looked + 1 : GN_PATIENCE;
         else
             gn_nic_wait(nic, nic->wire.fd, UINT64_MAX);
         // Any other error is news of the network, such as an ICMP error: no reason to stop

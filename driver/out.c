@@ -2,13 +2,13 @@
 // Host to wire: takes a segment, finds its peer, lets the engine cut and compress it (unless the
 // guard leaves it alone), sends it and charges the rate limiter.
 #include <errno.h>
-#include <sched.h>
 
 #include "driver/inner.h"
 #include "driver/nic_state.h"
 #include "driver/pmtu.h"
 #include "driver/rules.h"
 #include "driver/untouched.h"
+#include "net/yield.h"
 
 static gn_segment as_segment(const struct virtio_net_hdr *virtio, const uint8_t *packet, size_t length)
 {
@@ -166,8 +166,8 @@ void *gn_out_thread(void *argument)
         pthread_mutex_unlock(&nic->out->lock);
         if (!wait)
             looked = 0;
-        else if (readable && looked++ < GN_PATIENCE)
-            sched_yield();
+        else if (readable && looked < GN_PATIENCE)
+            looked = gn_yield() ? looked + 1 : GN_PATIENCE;
         else
             gn_nic_wait(nic, readable ? nic->tun.fd : -1, wait);
     }

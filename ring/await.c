@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring/await.h"
 
-#include <sched.h>
-
+#include "net/yield.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
 #include "ring/failure.h"
@@ -30,9 +29,11 @@ static bool is_all_shared(const gn_comm *comm, const gn_wish wishes[])
 static bool spin(gn_comm *comm, const gn_wish wishes[])
 {
     if (!is_all_shared(comm, wishes) || ++comm->looks % POLL_EVERY == 0) return false;
-    for (const uint64_t until = gn_now() + GN_SPIN; gn_now() < until; (void)sched_yield())
+    const uint64_t until = gn_now() + GN_SPIN;
+    do {
         for (int i = 0; i < comm->neighbour_count; i++)
             if (is_ready(comm, i, &wishes[i])) return true;
+    } while (gn_yield() && gn_now() < until);
     return false;
 }
 

@@ -9,9 +9,9 @@
 //
 // No deadlock: a rank reads what comes whether or not it can send. There is room for all of it.
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 
+#include "net/yield.h"
 #include "ring/await.h"
 #include "ring/data.h"
 #include "ring/deadline.h"
@@ -270,8 +270,7 @@ static bool looks_on(small *s)
     const uint64_t now = gn_now();
     if (!s->still) s->still = now;
     if (!tcp || gn_elapsed(s->still, now) >= GN_SPIN) return false;
-    (void)sched_yield();
-    return true;
+    return gn_yield();
 }
 
 static gn_status exchange_all(small *s)

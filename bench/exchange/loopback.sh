@@ -8,6 +8,8 @@
 #       ROUNDS=5 RANKS=4 ITERATIONS=5
 #       SIZES="25000000 100000000"      bytes of the vectors
 #       SMALL="8 1024 16384"            bytes of the small ones, with 1000 iterations
+#       BUSY=0                          programs that compute all the time beside it, such as those
+#                                       that load data; with any, small ones have 50 iterations
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/release}
@@ -15,8 +17,15 @@ out=${2:--}
 rounds=${ROUNDS:-5} ranks=${RANKS:-4} iterations=${ITERATIONS:-5}
 read -ra sizes <<<"${SIZES:-25000000 100000000}"
 read -ra small <<<"${SMALL:-8 1024 16384}"
+busy=${BUSY:-0}
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+loops=()
+trap 'kill ${loops[@]+"${loops[@]}"} 2>/dev/null || true; rm -rf "$scratch"' EXIT
+for ((i = 0; i < busy; i++)); do
+    while :; do :; done &
+    loops+=($!)
+done
+many=$((busy ? 50 : 1000))
 
 gradients=$root/tests/data/gradients/cnn-it100-w%r.npy.gz
 run_gradnic() { # SIZE ITERATIONS ARGS...
@@ -64,17 +73,17 @@ run_all() { # SIZE ITERATIONS ROUND CASES...
 }
 for ((round = 0; round < rounds; round++)); do
     for size in ${sizes[@]+"${sizes[@]}"}; do run_all "$size" "$iterations" "$round" "${large[@]}"; done
-    for size in ${small[@]+"${small[@]}"}; do run_all "$size" 1000 "$round" "${latency[@]}"; done
+    for size in ${small[@]+"${small[@]}"}; do run_all "$size" "$many" "$round" "${latency[@]}"; done
 done
 
 # A ratio of two times is the median of the rounds' own: both were measured within a minute.
-jq -s --argjson ranks "$ranks" --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores "$(nproc)" '
+jq -s --argjson ranks "$ranks" --argjson busy "$busy" --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores "$(nproc)" '
     def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
         else (.[length / 2 - 1] + .[length / 2]) / 2 end;
     def faster($rows; $than): . as $own
         | [$rows[] | select(.name == $than) as $x | $own[] | select(.round == $x.round)
          | $x.time_us / .time_us] | median;
-    {date: $date, kernel: $kernel, cores: $cores, ranks: $ranks,
+    {date: $date, kernel: $kernel, cores: $cores, ranks: $ranks, busy: $busy,
      results: [group_by(.size)[] | . as $rows | group_by(.name)[] |
          {size: .[0].size, name: .[0].name, time_ms: ((map(.time_us) | median) / 1000), runs_ms: map(.time_us / 1000),
           wrong: (map(.wrong) | add), faster_than_ring: faster($rows; "ring-tcp"),

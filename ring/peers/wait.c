@@ -2,13 +2,13 @@
 // How long a letter is waited for, and what is said when that is too long.
 #include <errno.h>
 #include <linux/sockios.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/yield.h"
 #include "ring/deadline.h"
 #include "ring/failure.h"
 #include "ring/oob.h"
@@ -226,7 +226,7 @@ static bool spin(gn_comm *comm, const gn_letter *letter)
 {
     gn_peers *peers = comm->peers;
     bool done = false, looks = letter->rank != GN_ANY_RANK && letter->rank != comm->rank;
-    for (const uint64_t until = gn_now() + GN_SPIN; looks && gn_now() < until; (void)sched_yield()) {
+    for (const uint64_t until = gn_now() + GN_SPIN; looks; looks = looks && gn_yield() && gn_now() < until) {
         gn_lock(&peers->lock);
         gn_peer *peer = peers->peer[letter->rank];
         looks = peer && (peer->in || peer->out) && !gn_oob_state(comm);

@@ -3,13 +3,13 @@
 #include "switch/daemon/shard.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "net/clock.h"
+#include "net/yield.h"
 #include "switch/daemon/ps_channel.h"
 #include "switch/daemon/shard_out.h"
 
@@ -169,7 +169,9 @@ static uint64_t release(gn_shard *shard)
 /// Takes the lock, but lets the other threads go first: they come seldom.
 static void lock_last(gn_shard *shard)
 {
-    while (atomic_load_explicit(&shard->wanted, memory_order_relaxed)) sched_yield();
+    const struct timespec moment = gn_timespec(GN_MILLISECOND / 50);
+    while (atomic_load_explicit(&shard->wanted, memory_order_relaxed))
+        if (!gn_yield()) (void)nanosleep(&moment, NULL);
     pthread_mutex_lock(&shard->lock);
 }
 
