@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ring/group.h"
+
 double seconds_now(void)
 {
     struct timespec t;
@@ -109,6 +111,15 @@ gn_comm *rank_init(int rank, const ranks *group, const gn_comm_config *config)
     r->status = gn_comm_init(&comm, config);
     r->seconds = seconds_now() - start;
     if (r->status) snprintf(r->text, sizeof r->text, "%s", gn_comm_last_error(NULL));
+    return comm;
+}
+
+gn_comm *rank_meet(int rank, const ranks *group, const gn_comm_config *config)
+{
+    gn_comm_config patient = *config;
+    patient.timeout_ms = 30000;
+    gn_comm *comm = rank_init(rank, group, &patient);
+    if (comm) comm->timeout_ms = config->timeout_ms;
     return comm;
 }
 

@@ -47,6 +47,10 @@ gn_comm_config rank_config(int rank, const ranks *group);
 /// gn_comm_init() that fills the report on failure and returns NULL.
 gn_comm *rank_init(int rank, const ranks *group, const gn_comm_config *config);
 
+/// The same, where the configuration's deadline is short and not for meeting: a busy machine may
+/// need longer for that. It holds from then on.
+gn_comm *rank_meet(int rank, const ranks *group, const gn_comm_config *config);
+
 uint64_t hash_values(const float *values, size_t count);
 
 /// A reproducible gradient-like value in (-1, 1), mostly small.

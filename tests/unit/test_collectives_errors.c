@@ -26,7 +26,7 @@ static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
     config.timeout_ms = p->timeout_ms;
     config.quantise = p->quantise;
     config.algorithm = p->algorithm;
-    gn_comm *comm = rank_init(rank, group, &config);
+    gn_comm *comm = rank_meet(rank, group, &config);
     RANK_CHECK(comm);
     return comm;
 }

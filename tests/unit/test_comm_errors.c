@@ -15,7 +15,6 @@
 #include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2, LARGE = 1 << 20 };
-enum { UNMET = 10 };  // exit status of a rank that met nobody
 
 /// What a test asks its ranks to do.
 typedef struct plan {
@@ -42,26 +41,7 @@ static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
     config.groups = groups_of(p->algorithm);
     config.timeout_ms = p->timeout_ms;
     config.quantise = p->coded;
-    gn_comm *comm = rank_init(rank, group, &config);
-    if (!comm && p->timeout_ms < 20000) _exit(UNMET);
-    return comm;
-}
-
-/// Ranks with a short deadline, until they have met: a busy machine may need longer for that.
-/// `meanwhile` runs before they are waited for; NULL: nothing.
-static void run_until_met(ranks *group, int size, rank_function function, plan *p, void (*meanwhile)(ranks *group))
-{
-    for (int tries = 0; tries < 5; tries++) {
-        bool unmet = false;
-        ranks_start(group, size, function, p);
-        if (meanwhile) meanwhile(group);
-        ranks_wait(group, 30);
-        for (int rank = 0; rank < size; rank++)
-            unmet |= WIFEXITED(group->exits[rank]) && WEXITSTATUS(group->exits[rank]) == UNMET;
-        if (!unmet) return;
-        ranks_free(group);
-    }
-    ck_abort_msg("ranks have not met within %d ms, five times", p->timeout_ms);
+    return rank_meet(rank, group, &config);
 }
 
 static void keep(report *r, gn_status status, const gn_comm *comm, double start)
@@ -130,7 +110,7 @@ END_TEST
 static void wake_the_victim(ranks *group)
 {
     const report *r = group->reports;
-    for (int i = 0; i < 100 && !(r[0].text[0] && r[1].text[0] && r[3].text[0]); i++) usleep(100000);
+    for (int i = 0; i < 250 && !(r[0].text[0] && r[1].text[0] && r[3].text[0]); i++) usleep(100000);
     kill(group->pids[VICTIM], SIGCONT);
 }
 
@@ -138,7 +118,9 @@ START_TEST(test_silent_worker_is_named)
 {
     plan p = {.algorithm = algorithms[_i / 2], .timeout_ms = 1000, .what = SIGSTOP, .coded = _i % 2};
     ranks group;
-    run_until_met(&group, SIZE, run_until_failure, &p, wake_the_victim);
+    ranks_start(&group, SIZE, run_until_failure, &p);
+    wake_the_victim(&group);
+    ranks_wait(&group, 30);
     check_survivors(&group, "rank 2 (127.0.0.1) lost: no sign of life for 1000 ms", 4);
     ck_assert(group.reports[VICTIM].status == GN_PEER_LOST);
     ranks_free(&group);
@@ -175,7 +157,8 @@ START_TEST(test_stuck_data_is_named)
 {
     plan p = {.algorithm = algorithms[_i % 3], .timeout_ms = 1500, .coded = _i / 3};
     ranks group;
-    run_until_met(&group, 2, run_stuck, &p, NULL);
+    ranks_start(&group, 2, run_stuck, &p);
+    ranks_wait(&group, 30);
     for (int rank = 0; rank < 2; rank++) {
         const report *r = &group.reports[rank];
         ck_assert_int_eq(group.exits[rank], 0);
@@ -252,7 +235,8 @@ START_TEST(test_late_worker_is_waited_for)
 {
     plan p = {.algorithm = algorithms[_i], .timeout_ms = 1500};
     ranks group;
-    run_until_met(&group, SIZE, run_late, &p, NULL);
+    ranks_start(&group, SIZE, run_late, &p);
+    ranks_wait(&group, 30);
     for (int rank = 0; rank < SIZE; rank++) ck_assert_int_eq(group.exits[rank], 0);
     ranks_free(&group);
 }

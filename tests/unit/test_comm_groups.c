@@ -404,7 +404,7 @@ static void run_end(int rank, const ranks *group, void *argument)
     if (e->timeout_ms) config.timeout_ms = e->timeout_ms;
     if (rank == e->victim) wire.at = e->at;
     wire.pause_us = (unsigned)e->pause_us;
-    gn_comm *comm = rank_init(rank, group, &config);
+    gn_comm *comm = rank_meet(rank, group, &config);
     RANK_CHECK(comm);
     float *values = calloc(e->count, sizeof *values);
     RANK_CHECK(values);

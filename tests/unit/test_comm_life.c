@@ -80,10 +80,9 @@ static gn_comm *join(const ranks *group, int rank, int size, const char *name, g
     config.rendezvous = rendezvous;
     config.algorithm = algorithm;
     config.timeout_ms = timeout_ms;
-    gn_comm *comm = NULL;
-    gn_status status = gn_comm_init(&comm, &config);
-    if (status) fprintf(stderr, "%s\n", gn_comm_last_error(NULL));
-    RANK_CHECK(!status);
+    gn_comm *comm = rank_meet(rank, group, &config);
+    if (!comm) fprintf(stderr, "%s\n", group->reports[rank].text);
+    RANK_CHECK(comm);
     return comm;
 }
 

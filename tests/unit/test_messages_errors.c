@@ -32,7 +32,7 @@ static gn_comm *plan_init(int rank, const ranks *group, const plan *p)
     gn_comm_config config = rank_config(rank, group);
     config.algorithm = p->algorithm;
     if (p->timeout_ms) config.timeout_ms = p->timeout_ms;
-    gn_comm *comm = rank_init(rank, group, &config);
+    gn_comm *comm = rank_meet(rank, group, &config);
     if (!comm) fprintf(stderr, "rank %d: %s\n", rank, group->reports[rank].text);
     RANK_CHECK(comm);
     return comm;
