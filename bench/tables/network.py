@@ -206,9 +206,9 @@ LOOPBACK_CASES = {
 }
 
 
-def loopback_table(results, wanted, unit, scale, about):
+def loopback_table(results, wanted, unit, scale, about, benchmark="loopback"):
     """Times of the sizes that `wanted` takes, with how many times as fast as Open MPI's memory."""
-    rows = results["loopback"]["results"]["results"]
+    rows = results[benchmark]["results"]["results"]
     sizes = sorted({r["size"] for r in rows if wanted(r["size"])})
     found = {(r["name"], r["size"]): r for r in rows}
     lines = []
@@ -222,7 +222,7 @@ def loopback_table(results, wanted, unit, scale, about):
         if any(cells):
             lines.append((words, *cells))
     heads = (f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size} bytes" for size in sizes)
-    return table((unit, *heads), lines, results["loopback"], about)
+    return table((unit, *heads), lines, results[benchmark], about)
 
 
 def loopback(results):
@@ -246,6 +246,19 @@ def loopback_small(results):
         1000,
         f"{ranks} ranks of one host; medians of 1000 sums in each round. "
         "In brackets: against Open MPI over shared memory.",
+    )
+
+
+def loopback_busy(results):
+    found = results["loopback-busy"]["results"]
+    return loopback_table(
+        results,
+        lambda size: True,
+        "us",
+        1000,
+        f"{found['ranks']} ranks of one host, beside {found['busy']} programs that compute all the time; medians. "
+        "In brackets: against Open MPI over shared memory.",
+        "loopback-busy",
     )
 
 
@@ -436,6 +449,7 @@ TABLES = {
     "exchange-rates": exchange_rates,
     "loopback": loopback,
     "loopback-small": loopback_small,
+    "loopback-busy": loopback_busy,
     "mpi": mpi,
     "mpi-imb": mpi_imb,
     "mpi-osu": mpi_osu,
