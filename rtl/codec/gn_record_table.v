@@ -59,28 +59,24 @@ module gn_record_table #(
     wire [255:0] into_bytes;
     wire [31:0]  into_zero;
 
-    // Of two tags a table of constants, not a sum. It is an always of its own, so that Verilator
-    // makes a table of it, too.
-    wire [319:0] nibble_gives;
+    // The bytes of each tag: 0, 1, 2 or 4. The sum of a nibble's two has each bit from those of its
+    // place and of the one below: a function of four inputs, not an adder. They are assignments,
+    // because an always @* waits for a change, which never comes when a byte stays as it began.
+    localparam [255:0] TAG = {128{2'b01}}, NIBBLE = {64{4'b0001}};  // the lowest bit of each
+
+    wire [255:0] one  = s_data & ~(s_data >> 1) & TAG;
+    wire [255:0] two  = ~s_data & s_data >> 1 & TAG;
+    wire [255:0] four = s_data & s_data >> 1 & TAG;
+    wire [255:0] sum0 = (one ^ one >> 2) & NIBBLE;
+    wire [255:0] sum1 = ((two ^ two >> 2) | (one & one >> 2)) & NIBBLE;
+    wire [255:0] sum2 = ((four ^ four >> 2) | (two & two >> 2)) & NIBBLE;
+    wire [255:0] sum3 = four & four >> 2 & NIBBLE;
+    wire [255:0] nibble_gives = sum0 | sum1 << 1 | sum2 << 2 | sum3 << 3;
 
     genvar g, h;
     generate
-        for (g = 0; g < 64; g = g + 1) begin : g_nibble
-            wire [3:0] tags = s_data[4*g +: 4];
-            reg  [4:0] gives;
-            integer    n;
-
-            always @* begin
-                gives = 5'd0;
-                for (n = 0; n < 16; n = n + 1)
-                    if (tags == n[3:0]) gives = {2'd0, n[1:0] == 2'd3, n[1:0] == 2'd2, n[1:0] == 2'd1} +
-                                                {2'd0, n[3:2] == 2'd3, n[3:2] == 2'd2, n[3:2] == 2'd1};
-            end
-
-            assign nibble_gives[5*g +: 5] = gives;
-        end
         for (g = 0; g < 32; g = g + 1) begin : g_into
-            wire [4:0] gives = nibble_gives[10*g +: 5] + nibble_gives[10*g + 5 +: 5] + 5'd1;
+            wire [4:0] gives = {1'b0, nibble_gives[8*g +: 4]} + {1'b0, nibble_gives[8*g + 4 +: 4]} + 5'd1;
 
             assign into_bytes[8*g +: 8] = into_dense ? s_data[8*g +: 8] : {3'd0, gives};
             assign into_zero[g]         = s_data[8*g +: 8] == 8'd0;

@@ -6,20 +6,22 @@
 
 module gn_keep_count (
     input  wire [31:0] keep,
-    output reg  [5:0]  count  // 0..32
+    output wire [5:0]  count  // 0..32
 );
 
     // Bit b of the number n is set if the highest kept byte, i = n - 1, has bit b set in i + 1.
     // That byte is the only kept one whose neighbour above is not kept.
-    reg     [31:0] top;
-    integer i;
+    // A function: an always @* would wait for a change, which never comes when all beats are full.
+    function [5:0] count_of(input [31:0] top);
+        integer i;
+        begin
+            count_of = 6'd0;
+            for (i = 0; i < 32; i = i + 1)
+                if (top[i]) count_of = count_of | (i[5:0] + 6'd1);
+        end
+    endfunction
 
-    always @* begin
-        top   = keep & ~{1'b0, keep[31:1]};
-        count = 6'd0;
-        for (i = 0; i < 32; i = i + 1)
-            if (top[i]) count = count | (i[5:0] + 6'd1);
-    end
+    assign count = count_of(keep & ~{1'b0, keep[31:1]});
 
 endmodule
 

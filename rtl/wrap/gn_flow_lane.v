@@ -44,18 +44,23 @@ module gn_flow_lane #(
     // bytes that tkeep leaves out may be X
     wire         tcp     = s_axis_tkeep[53] && ((four && four_of == 8'd6) || (six && s_axis_tkeep[63] && six_of == 8'd6));
 
-    reg [3:0] four_hash, six_hash;  // without a tag, with one
-    integer   t, b, k;
-    always @* begin
-        four_hash = 4'd0;
-        six_hash  = 4'd0;
-        for (t = 0; t < 2; t = t + 1)
-            for (k = 0; k < 2; k = k + 1) begin
-                for (b = 26; b < 38; b = b + 1) four_hash[2*t + k] = four_hash[2*t + k] ^ s_axis_tdata[(b + 4*t)*BYTE + k];
-                for (b = 22; b < 58; b = b + 1) six_hash[2*t + k] = six_hash[2*t + k] ^ s_axis_tdata[(b + 4*t)*BYTE + k];
-            end
-    end
-    wire [3:0] hash = four ? four_hash : six_hash;
+    // The lowest two bits of the xor of all addresses and ports: {with a tag, without one}. Functions:
+    // an always @* would wait for a change, which never comes when no byte changes.
+    function [3:0] four_hash(input [511:0] data);
+        integer b;
+        begin
+            four_hash = 4'd0;
+            for (b = 26; b < 38; b = b + 1) four_hash = four_hash ^ {data[(b + 4)*BYTE +: 2], data[b*BYTE +: 2]};
+        end
+    endfunction
+    function [3:0] six_hash(input [511:0] data);
+        integer b;
+        begin
+            six_hash = 4'd0;
+            for (b = 22; b < 58; b = b + 1) six_hash = six_hash ^ {data[(b + 4)*BYTE +: 2], data[b*BYTE +: 2]};
+        end
+    endfunction
+    wire [3:0] hash = four ? four_hash(s_axis_tdata) : six_hash(s_axis_tdata);
 
     reg [511:0]          data_reg;
     reg [63:0]           keep_reg;

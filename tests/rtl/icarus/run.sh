@@ -37,7 +37,17 @@ grep -q BUFFER_LOG2_is_too_small_for_frames_of_FRAME_MAX_bytes "$dir/log" || { c
 iverilog -g2001 -s gn_nic_top -tnull -Pgn_nic_top.BUFFER_LOG2=9 -Pgn_nic_top.FRAME_MAX=9214 -c gn_nic_top.f
 translate engines -o "$dir/engines.vvp" -c codec.f "$here/engines.v"
 
+# Inputs that never change, as SystemVerilog.
+for profile in 0 1; do
+    iverilog -g2012 -s still "-Pstill.PROFILE=$profile" -o "$dir/still.vvp" -c codec.f "$here/still.v"
+    timeout 300 vvp -n "$dir/still.vvp" | tee "$dir/still"
+    grep -q 'are right' "$dir/still" || { echo "icarus: the engines stand still with inputs that do" >&2; exit 1; }
+done
+iverilog -g2012 -s engines -o "$dir/engines12.vvp" -c codec.f "$here/engines.v"
+
 "$vectors" "$dir"
+timeout 300 vvp -n "$dir/engines12.vvp" "+vectors=$dir" | grep -v '^WARNING: .*Not enough words' | tee "$dir/said12"
+grep -q 'as the model says' "$dir/said12" || { echo "icarus: as SystemVerilog the engines did not come to their end" >&2; exit 1; }
 timeout 300 vvp -n "$dir/engines.vvp" "+vectors=$dir" | grep -v '^WARNING: .*Not enough words' | tee "$dir/said"
 for flows in 0 4; do
     iverilog -g2005 -s nic_x "-Pnic_x.FLOWS=$flows" -o "$dir/nic_x.vvp" -c gn_nic_top.f "$here/nic_x.v"
