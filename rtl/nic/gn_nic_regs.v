@@ -12,7 +12,8 @@ module gn_nic_regs #(
     parameter RULES       = 4,  // 1..12
     parameter BUFFER_LOG2 = 10, // these three are told to software
     parameter FLOWS_LOG2  = 0,
-    parameter [31:0] FLOWS_SEED = 32'h6e6f7661
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
+    parameter MAX_RESTORED = 9000  // the register's value after a reset, up to 65535
 ) (
     input  wire                clk,
     input  wire                rst,            // synchronous, active high
@@ -114,8 +115,9 @@ module gn_nic_regs #(
     reg [1:0]            control_reg = 2'b00;
 
     // Longest packets, from the first byte of the IP header on: to the wire with a shim, and to the
-    // host when restored. Until software says more, what every Ethernet takes, and MTU 9000.
-    localparam [15:0] MTU_AT_RESET = 16'd1500, MAX_RESTORED_AT_RESET = 16'd9000;
+    // host when restored. Until software says more, what every Ethernet takes, and what the design
+    // says of its host.
+    localparam [15:0] MTU_AT_RESET = 16'd1500, MAX_RESTORED_AT_RESET = MAX_RESTORED[15:0];
     reg [15:0]           mtu_reg = MTU_AT_RESET, max_restored_reg = MAX_RESTORED_AT_RESET;
 
     assign cfg_tx_bypass = control_reg[0];
@@ -328,6 +330,12 @@ module gn_nic_regs #(
         .rx_event_wire_bytes(rx_event_wire_bytes), .rx_event_payload_bytes(rx_event_payload_bytes),
         .rx_event_dropped_bad(rx_event_dropped_bad), .rx_event_dropped_long(rx_event_dropped_long),
         .snapshot(snapshot_reg), .read_number(r_number), .read_data(c_data), .read_known(c_known));
+
+    generate
+        if (MAX_RESTORED < 0 || MAX_RESTORED > 65535) begin : g_check
+            MAX_RESTORED_must_be_0_to_65535 error();
+        end
+    endgenerate
 
 endmodule
 

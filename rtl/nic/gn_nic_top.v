@@ -16,6 +16,8 @@ module gn_nic_top #(
     parameter FLOWS_LOG2  = 0,  // not 0: a table of 2^FLOWS_LOG2 TCP flows, 3 to 16, and of tuser of
                                 // the host only bad counts
     parameter [31:0] FLOWS_SEED = 32'h6e6f7661,  // as gn_tcp_flows says
+    parameter MAX_RESTORED = 9000, // longest IP packet that is restored, until software says another:
+                                   // no longer than the host's buffers
     parameter FRAME_MAX   = 1522  // longest frame that the DMA engine or the MAC hands over, without
                                   // check sequence: a longer one than the buffer holds is dropped
 ) (
@@ -123,7 +125,8 @@ module gn_nic_top #(
         .event_valid(rx_event), .event_kind(rx_kind), .event_length(rx_length), .event_wire_bytes(rx_wire_bytes),
         .event_payload_bytes(rx_payload_bytes), .event_dropped_bad(rx_bad), .event_dropped_long(rx_long));
 
-    gn_nic_regs #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED)) regs (
+    gn_nic_regs #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
+                .MAX_RESTORED(MAX_RESTORED)) regs (
         .clk(clk), .rst(rst),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp),

@@ -12,7 +12,9 @@ module gn_opennic_box #(
     parameter RULES       = 4,
     parameter BUFFER_LOG2 = 10,
     parameter FLOWS_LOG2  = 11, // of each lane; 0: no table of TCP flows, and TCP goes stored
-    parameter [31:0] FLOWS_SEED = 32'h6e6f7661
+    parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
+    parameter MAX_RESTORED = 1500  // of the register after a reset: the shell's driver has no room for
+                                   // more, unless it was built for it
 ) (
     input  wire         axis_aclk,
     input  wire         axis_rst,       // synchronous to axis_aclk, active high
@@ -123,7 +125,8 @@ module gn_opennic_box #(
 
     // Where a TCP segment's values begin, only a table of flows knows here.
     gn_nic_lanes #(.LANES(LANES), .DATA_WIDTH(WIDTH), .TX_SIDE_WIDTH(32), .RX_SIDE_WIDTH(32), .PROFILES(PROFILES), .RULES(RULES),
-                .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED), .FRAME_MAX(9600)) lanes (
+                .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED), .MAX_RESTORED(MAX_RESTORED),
+                .FRAME_MAX(9600)) lanes (
         .clk(axis_aclk), .rst(axis_rst),
         .s_axis_host_tdata(s_axis_qdma_h2c_tdata), .s_axis_host_tkeep(s_axis_qdma_h2c_tkeep), .s_axis_host_tlast(s_axis_qdma_h2c_tlast),
         .s_axis_host_tuser(4'b0100), .s_axis_host_side({s_axis_qdma_h2c_tuser_src, s_axis_qdma_h2c_tuser_dst}),

@@ -44,7 +44,7 @@ module gn_flow_lane #(
     // bytes that tkeep leaves out may be X
     wire         tcp     = s_axis_tkeep[53] && ((four && four_of == 8'd6) || (six && s_axis_tkeep[63] && six_of == 8'd6));
 
-    // The lowest two bits of the xor of all addresses and ports: {with a tag, without one}. Functions:
+    // The lowest two bits of the xor of addresses and ports: {with a tag, without one}. Functions:
     // an always @* would wait for a change, which never comes when no byte changes.
     function [3:0] four_hash(input [511:0] data);
         integer b;

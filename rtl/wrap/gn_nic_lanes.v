@@ -18,6 +18,7 @@ module gn_nic_lanes #(
     parameter FLOWS_LOG2    = 11,   // as gn_nic_top says, a table in each lane. Then all segments of a
                                     // TCP flow go to one lane, so that its table has seen the SYN
     parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
+    parameter MAX_RESTORED  = 9000, // as gn_nic_top says
     parameter FRAME_MAX     = 1522
 ) (
     input  wire                     clk,
@@ -115,7 +116,7 @@ module gn_nic_lanes #(
         for (lane = 0; lane < LANES; lane = lane + 1) begin : g_lane
             gn_nic_port #(.DATA_WIDTH(DATA_WIDTH), .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .PROFILES(PROFILES),
                        .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
-                       .FRAME_MAX(FRAME_MAX)) port (
+                       .MAX_RESTORED(MAX_RESTORED), .FRAME_MAX(FRAME_MAX)) port (
                 .clk(clk), .rst(rst),
                 .s_axis_host_tdata(h_data[lane*DATA_WIDTH +: DATA_WIDTH]), .s_axis_host_tkeep(h_keep[lane*KEEP +: KEEP]),
                 .s_axis_host_tlast(h_last[lane]), .s_axis_host_tuser(h_user[lane*TX_USER +: 4]),

@@ -11,11 +11,12 @@ module gn_nic_port #(
     parameter DATA_WIDTH    = 256,  // 64, 128, 256, 512
     parameter TX_SIDE_WIDTH = 1,
     parameter RX_SIDE_WIDTH = 1,
-    parameter PROFILES      = 7,    // these six as gn_nic_top says
+    parameter PROFILES      = 7,    // these seven as gn_nic_top says
     parameter RULES         = 4,
     parameter BUFFER_LOG2   = 10,
     parameter FLOWS_LOG2    = 11,   // 0: then tuser must say how TCP lies, or call it stored
     parameter [31:0] FLOWS_SEED = 32'h6e6f7661,
+    parameter MAX_RESTORED  = 9000,
     parameter FRAME_MAX     = 1522
 ) (
     input  wire                     clk,
@@ -118,7 +119,7 @@ module gn_nic_port #(
     wire [16:0]              o_length, i_length;
 
     gn_nic_top #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
-              .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .FRAME_MAX(FRAME_MAX)) nic (
+              .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .MAX_RESTORED(MAX_RESTORED), .FRAME_MAX(FRAME_MAX)) nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(h_data), .s_axis_host_tkeep(h_keep), .s_axis_host_tlast(h_last), .s_axis_host_tuser(h_user),
         .s_axis_host_side(h_side), .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),

@@ -62,6 +62,7 @@ class Bench:
         for reset in self.resets:
             reset.value = 0
         await self.cycles(8)
+        self.longest_at_reset = await self.read(model.MAX_RESTORED)
         for limit in (model.MTU, model.MAX_RESTORED):
             await self.registers.write(limit, model.LONGEST.to_bytes(4, "little"))
         if pauses:

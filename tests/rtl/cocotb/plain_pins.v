@@ -75,7 +75,7 @@ module plain_pins #(
     gn_nic_lanes #(.LANES(LANES), .DATA_WIDTH(DATA_WIDTH), .TX_SIDE_WIDTH(SIDE), .RX_SIDE_WIDTH(SIDE), .FLOWS_LOG2(11)) nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(s_axis_host_tdata), .s_axis_host_tkeep(s_axis_host_tkeep), .s_axis_host_tlast(s_axis_host_tlast),
-        .s_axis_host_tuser({s_axis_host_tuser[0], 3'b000}), .s_axis_host_side({s_axis_host_tid, s_axis_host_tdest, s_axis_host_tuser}),
+        .s_axis_host_tuser({s_axis_host_tuser[0], 3'b100}), .s_axis_host_side({s_axis_host_tid, s_axis_host_tdest, s_axis_host_tuser}),
         .s_axis_host_tvalid(s_axis_host_tvalid), .s_axis_host_tready(s_axis_host_tready),
         .m_axis_wire_tdata(m_axis_wire_tdata), .m_axis_wire_tkeep(m_axis_wire_tkeep), .m_axis_wire_tlast(m_axis_wire_tlast),
         .m_axis_wire_side({m_axis_wire_tid, m_axis_wire_tdest, m_axis_wire_tuser}), .m_axis_wire_length(unused_wire_length),

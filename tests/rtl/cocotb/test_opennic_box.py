@@ -30,6 +30,7 @@ async def registers(dut):
     bench = bench_of(dut)
     await bench.begin()
     assert await bench.read(ID) == 0x474E4943
+    assert bench.longest_at_reset == 1500  # what the shell's driver has room for
     await bench.registers.write(0x108, (8).to_bytes(4, "little"))
     assert await bench.read(0x108) == 8
     assert int((await bench.registers.read(0x030, 4)).resp) == 2  # SLVERR of no register comes through
