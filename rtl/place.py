@@ -7,6 +7,8 @@ import shutil
 # what benches and Python leave behind, and nobody misses
 LEFT = ("sim_build", "__pycache__", "*.pyc", "results.xml", "*.fst", "*.vvp", "iverilog_dump.v")
 
+SHOWN = 12  # names of files in a message
+
 
 def is_left(name):
     return any(fnmatch.fnmatch(name, pattern) for pattern in LEFT)
@@ -36,6 +38,22 @@ def changed(new, there):
 def added(new, there):
     """Names of what only `there` has."""
     return sorted(contents(there).keys() - contents(new).keys())
+
+
+def shown(there, names, why):
+    more = [f"  and {len(names) - SHOWN} more"] if len(names) > SHOWN else []
+    return [f"  {there / name}: {why}" for name in names[:SHOWN]] + more
+
+
+def losses(new, there, before):
+    """What of a folder is lost when all of `new` takes its place, in lines. `before`: what the
+    install before has made. Nobody misses that."""
+    other = changed(new, there) if there.exists() else []
+    if not other:  # it stays
+        return []
+    edited = set(changed(before, there))
+    return (shown(there, [name for name in other if name in edited], "replaced")
+            + shown(there, added(new, there), "removed, as no install makes it"))
 
 
 def put(new, there, aside):

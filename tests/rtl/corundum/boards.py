@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import tool
+from tool import files_of
 
 TOOL = pathlib.Path(__file__).resolve().parents[3] / "rtl/corundum/install"
 run = functools.partial(tool.run, TOOL)
@@ -34,12 +35,6 @@ def write(path, text):
 
 def names(root):
     return [line.split()[0] for line in run(root, "--boards").splitlines()]
-
-
-def files_of(root):
-    """What is in a tree: bytes of files, and where links lead. But for what benches leave."""
-    return {str(path): str(path.readlink()) if path.is_symlink() else path.read_bytes()
-            for path in root.rglob("*") if path.name != "results.xml" and (path.is_symlink() or path.is_file())}
 
 
 def small_tree(root):
@@ -156,9 +151,11 @@ def settings(root):
     made = block.read_text()
     run(root, "--board", "Board/fpga_100g/fpga")
     assert block.read_text() == made, "another board has changed the settings"
+    write(block, made + "// mine\n")
     assert str(block) in run(root, "--set", "LANES=2", status=1)
-    run(root, "--set", "LANES=2", "--force")
-    assert ".LANES(2),\n    .FLOWS_LOG2(0)\n" in block.read_text()
+    write(block, made)
+    said = run(root, "--set", "LANES=2")  # nobody's edits get lost
+    assert ".LANES(2),\n    .FLOWS_LOG2(0)\n" in block.read_text() and "replaced" not in said, said
 
 
 def unknown_template(root):

@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import tool
+from tool import files_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 run = functools.partial(tool.run, ROOT / "rtl/opennic/install")
@@ -75,11 +76,43 @@ def looks_right(plugin):
     return listed
 
 
-def refusals(root, plugin):
-    assert "exists; --force" in run(root, plugin, status=1)
-    run(root, plugin, "--set", "LANES=1", "--set", "BUFFER_LOG2=9", "--force")
-    given = (plugin / "box_250mhz/user_plugin_250mhz_inst.vh").read_text()
+def settings(root, plugin):
+    """The next install keeps them, and one without edits needs no --force."""
+    instance = plugin / "box_250mhz/user_plugin_250mhz_inst.vh"
+    first = files_of(plugin)
+    run(root, plugin)
+    assert files_of(plugin) == first
+    said = run(root, plugin, "--set", "LANES=1", "--set", "BUFFER_LOG2=9")
+    given = instance.read_text()
     assert "gn_opennic_plugin #(\n  .LANES       (1),\n  .BUFFER_LOG2 (9),\n" in given, given
+    assert "LANES 1, BUFFER_LOG2 9" in said and "replaced" not in said, said
+    for words in ((), ("--set", "BUFFER_LOG2=9"), ("--force",)):
+        run(root, plugin, *words)
+        assert instance.read_text() == given
+
+
+def edits(root, plugin):
+    """What somebody has edited or added does not go without a word."""
+    instance, box = plugin / "box_250mhz/user_plugin_250mhz_inst.vh", plugin / "build_box_322mhz.tcl"
+    made = files_of(plugin)
+    instance.write_text(instance.read_text() + "// mine\n")
+    box.write_text("# mine\n")
+    edited = files_of(plugin)
+    for words in ((), ("--set", "LANES=4")):
+        said = run(root, plugin, *words, status=1)
+        assert "--force" in said and f"{instance}: replaced" in said and f"{box}: removed" in said, said
+        assert len(said.splitlines()) == 3 and files_of(plugin) == edited, said
+    said = run(root, plugin, "--force")
+    assert f"{instance}: replaced" in said and f"{box}: removed" in said and files_of(plugin) == made, said
+    box.write_text("# mine\n")
+    run(root, plugin)  # nothing to do, and so it stays
+    assert box.is_file()
+    assert f"{box}: removed" in run(root, plugin, "--set", "LANES=4", status=1)
+    box.unlink()
+    assert not list(root.glob(".nic.*")), "a folder made aside is left"
+
+
+def refusals(root, plugin):
     assert "LANES may be 1, 2, 4" in run(root, plugin, "--set", "LANES=3", status=2)
     assert "BUFFER_LOG2 may be 9, 10, 11" in run(root, plugin, "--set", "BUFFER_LOG2=8", status=2)
     assert "the parameters are LANES" in run(root, plugin, "--set", "COLOUR=3", status=2)
@@ -122,6 +155,8 @@ def main():
             small_tree(folder)
             run(folder, folder / "nic")
             looks_right(folder / "nic")
+            settings(folder, folder / "nic")
+            edits(folder, folder / "nic")
             refusals(folder, folder / "nic")
             print("install: makes a plugin, and refuses what it does not know")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program of rtl/ that the benches of this folder try."""
+"""What the benches of this folder share: they try programs of rtl/."""
 import subprocess
 import sys
 
@@ -10,3 +10,9 @@ def run(program, *words, status=0):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == status, (words, done)
     return done.stdout if status == 0 else done.stderr
+
+
+def files_of(root):
+    """What is in a tree: bytes of files, and where links lead. But for what benches leave."""
+    return {str(path): str(path.readlink()) if path.is_symlink() else path.read_bytes()
+            for path in root.rglob("*") if path.name != "results.xml" and (path.is_symlink() or path.is_file())}
