@@ -8,11 +8,14 @@ VALUES = {"LANES": (1, 2, 4), "PROFILES": range(1, 8), "RULES": range(1, 13), "B
 
 
 def setting(text, values=None):
-    """NAME=VALUE of an option, as a pair. `values`: what each may be, if not VALUES."""
+    """NAME=VALUE of an option, as a pair. VALUE is None where it is empty, which means the default.
+    `values`: what each may be, if not VALUES."""
     values = values or VALUES
-    name, _, value = text.partition("=")
+    name, equals, value = text.partition("=")
     if name not in values:
         raise argparse.ArgumentTypeError(f"'{text}': the parameters are {', '.join(values)}")
+    if equals and not value:
+        return name, None
     if not value.isascii() or not value.isdigit() or int(value) not in values[name]:
         raise argparse.ArgumentTypeError(f"'{text}': {name} may be {', '.join(map(str, values[name]))}")
     return name, int(value)
@@ -28,8 +31,8 @@ def given(file, module, values=None):
 
 
 def renewed(before, chosen):
-    """Those of an install before with those chosen now."""
-    return {**before, **chosen}
+    """Those of an install before with those chosen now. None takes one away."""
+    return {name: value for name, value in {**before, **chosen}.items() if value is not None}
 
 
 def in_words(settings):

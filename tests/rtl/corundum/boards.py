@@ -142,7 +142,7 @@ def removal(root, clean):
 
 def settings(root):
     block = root / "fpga/app/gradnic/rtl/mqnic_app_block.v"
-    for wrong in ("LANES=3", "PROFILES=0", "RULES=13", "BUFFER_LOG2=12", "FLOWS_LOG2=2", "RULES=", "DEPTH=1", "LANES"):
+    for wrong in ("LANES=3", "PROFILES=0", "RULES=13", "BUFFER_LOG2=12", "FLOWS_LOG2=2", "DEPTH=", "DEPTH=1", "LANES"):
         assert f"'{wrong}'" in run(root, "--set", wrong, status=2), wrong
     assert "do not go together" in run(root, "--set", "LANES=1", "--remove", status=2)
     assert not block.exists()
@@ -156,6 +156,9 @@ def settings(root):
     write(block, made)
     said = run(root, "--set", "LANES=2")  # nobody's edits get lost
     assert ".LANES(2),\n    .FLOWS_LOG2(0)\n" in block.read_text() and "replaced" not in said, said
+    run(root, "--set", "LANES=")
+    assert ".AXIL_ADDR_WIDTH(AXIL_APP_CTRL_ADDR_WIDTH),\n    .FLOWS_LOG2(0)\n" in block.read_text()
+    assert "NAME= alone returns it to its default" in " ".join(run("--help").split())
 
 
 def unknown_template(root):

@@ -89,6 +89,9 @@ def settings(root, plugin):
     for words in ((), ("--set", "BUFFER_LOG2=9"), ("--force",)):
         run(root, plugin, *words)
         assert instance.read_text() == given
+    run(root, plugin, "--set", "LANES=")
+    assert "gn_opennic_plugin #(\n  .BUFFER_LOG2 (9),\n" in instance.read_text()
+    assert "NAME= alone returns it to its default" in " ".join(run("--help").split())
 
 
 def edits(root, plugin):
