@@ -56,6 +56,20 @@ def losses(new, there, before):
             + shown(there, added(new, there), "removed, as no install makes it"))
 
 
+def refuse(there):
+    """Anything but a folder, or nothing, would be replaced by a folder: a link, too."""
+    if os.path.islink(there):
+        raise OSError(f"{there} is a symbolic link, to {os.readlink(there)}, and is left alone")
+    if os.path.exists(there) and not os.path.isdir(there):
+        raise OSError(f"{there} is no folder, and is left alone")
+
+
+def reason(error):
+    """An OSError in words, with the paths."""
+    paths = [str(path) for path in (error.filename, error.filename2) if path is not None]
+    return f"{' -> '.join(paths)}: {error.strerror}" if paths else str(error)
+
+
 def put(new, there, aside):
     """`new` becomes `there`. What is there goes to the folder `aside`, which the caller deletes."""
     was = there.exists()

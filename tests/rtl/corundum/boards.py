@@ -102,6 +102,7 @@ def own_tree():
         settings(root)
         reader_leaves(root)
         unknown_template(root)
+        other_things(root, board)
 
 
 def edits(root, copy):
@@ -170,6 +171,27 @@ def unknown_template(root):
     assert files_of(root) == before
     run(root, "--remove", "--force")
     assert not (root / "fpga/app/gradnic").exists()
+
+
+def other_things(root, board):
+    """Links and files where folders would be put, and what cannot be read."""
+    app, copy, elsewhere = root / "fpga/app/gradnic", board / "fpga_gradnic", root / "elsewhere"
+    makefile = root / "fpga/app/template/tb/other/Makefile"
+    makefile.unlink()
+    makefile.mkdir()
+    assert "Makefile: Is a directory" in tool.refused(TOOL, root)
+    makefile.rmdir()
+    elsewhere.mkdir()
+    for there in (app, copy):
+        there.symlink_to(elsewhere)
+        said = tool.refused(TOOL, root, "--board", "Board/fpga_100g/fpga", "--force")
+        assert f"{there} is a symbolic link, to {elsewhere}" in said and there.is_symlink(), said
+        there.unlink()
+        write(there, "somebody's own\n")
+        said = tool.refused(TOOL, root, "--board", "Board/fpga_100g/fpga", "--force")
+        assert f"{there} is no folder" in said and there.is_file(), said
+        there.unlink()
+    assert not app.exists()
 
 
 def reader_leaves(root):

@@ -20,7 +20,8 @@ import tool
 from tool import files_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-run = functools.partial(tool.run, ROOT / "rtl/opennic/install")
+TOOL = ROOT / "rtl/opennic/install"
+run = functools.partial(tool.run, TOOL)
 SHELL = ROOT / "tests/rtl/cocotb/generic_reset.v"
 WINDOWS = {"M01": 0x1000, "M02": 0x2000, "M03": 0x3000, "M04": 0x10000}
 # Vivado makes it of the crossbar's script: windows as that says
@@ -115,6 +116,21 @@ def edits(root, plugin):
     assert not list(root.glob(".nic.*")), "a folder made aside is left"
 
 
+def paths(root, plugin):
+    for path in ("/dev/null/x", "/proc/x/plug"):
+        assert f"{path} cannot be made: " in tool.refused(TOOL, root, path)
+    for name in ("a b", "a{b", "a$b", "a[b]", "a;b", "a\\b", "a\nb", "\u00e4"):
+        assert "do not take such a path" in tool.refused(TOOL, root, root / name) and not (root / name).exists()
+    link = root / "link"
+    for target in (plugin, root / "nothing"):
+        link.symlink_to(target)
+        said = tool.refused(TOOL, root, link, "--force")
+        assert f"{link} is a symbolic link, to {target}" in said and link.is_symlink(), said
+        link.unlink()
+    link.write_text("somebody's own\n")
+    assert "is no folder" in tool.refused(TOOL, root, link, "--force") and link.is_file()
+
+
 def refusals(root, plugin):
     assert "LANES may be 1, 2, 4" in run(root, plugin, "--set", "LANES=3", status=2)
     assert "BUFFER_LOG2 may be 9, 10, 11" in run(root, plugin, "--set", "BUFFER_LOG2=8", status=2)
@@ -160,6 +176,7 @@ def main():
             looks_right(folder / "nic")
             settings(folder, folder / "nic")
             edits(folder, folder / "nic")
+            paths(folder, folder / "nic")
             refusals(folder, folder / "nic")
             print("install: makes a plugin, and refuses what it does not know")
 

@@ -12,6 +12,13 @@ def run(program, *words, status=0):
     return done.stdout if status == 0 else done.stderr
 
 
+def refused(program, *words):
+    """What it says when it fails: in one of its own sentences, not in Python's."""
+    said = run(program, *words, status=1)
+    assert said.startswith(f"{program.name}: ") and "Errno" not in said, said
+    return said
+
+
 def files_of(root):
     """What is in a tree: bytes of files, and where links lead. But for what benches leave."""
     return {str(path): str(path.readlink()) if path.is_symlink() else path.read_bytes()
