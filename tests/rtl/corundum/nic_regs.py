@@ -11,6 +11,18 @@ import tool
 run = functools.partial(tool.run, pathlib.Path(__file__).resolve().parents[3] / "rtl/corundum/nic-regs")
 
 
+def off(memory, words):
+    """A rule is switched off whatever it says, and whatever the NIC was built with."""
+    words = words.copy()
+    words[2] = 0x000A0403  # without dense
+    words[64 + 12:64 + 15] = [0x80010648, 5010 << 16 | 5000, 0x14FF]
+    memory.write_bytes(struct.pack("<2048I", *words))
+    run(memory, "rule", 3, "--off")
+    words[64 + 12], words[5] = 0x00010648, 1
+    assert memory.read_bytes() == struct.pack("<2048I", *words)
+    assert "built without it" in run(memory, "rule", 3, status=1)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         memory = pathlib.Path(folder) / "resource2"
@@ -41,8 +53,17 @@ def main():
         assert after[4] == 1  # SNAPSHOT
 
         assert "interface 2 would end" in run(memory, "--interface", 2, status=1)
-        assert "no rule 4" in run(memory, "rule", 4, status=1)
+        before = memory.read_bytes()
+        for number in (4, -1):
+            assert f"no rule {number}" in run(memory, "rule", number, status=1)
         assert "68 to 65535" in run(memory, "limits", "--mtu", 12, status=1)
+        assert "68 to 65535" in run(memory, "limits", "--mtu", 4000, "--max-restored", 12, status=1)
+        assert run(memory, "limits") == "longest IP packets: 1500 with a shim, 9000 restored\n"
+        fields = {"tos": 0, "protocol": "any", "ports": 5000, "profile": "dense", "bound": 10, "head": 0}
+        for field, value in fields.items():
+            assert f"without --{field}" in run(memory, "rule", 0, "--off", f"--{field}", value, status=1)
+        assert memory.read_bytes() == before, "what is refused or shown writes nothing"
+        off(memory, words)
         # OpenNIC's box lies further on, and each interface has a second window
         box = pathlib.Path(folder) / "box"
         box.write_bytes(bytes(0x100000) + struct.pack("<2048I", *words) + struct.pack("<1024I", *words[1024:]))
