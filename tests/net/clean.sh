@@ -69,3 +69,7 @@ left=$(diff <(echo "$without") <(state)) || fail "left behind after a failed sta
 "$here/../../scripts/testbed" 1 --no-nic --prefix "$testbed_prefix" -- true 2>"$testbed_dir/wrong" && fail "two testbeds have one name"
 grep -q "there is a namespace $(testbed_netns 0) already" "$testbed_dir/wrong" || fail "$(cat "$testbed_dir/wrong")"
 { kill -0 "${testbed_nic_pid[2]}" 2>/dev/null && testbed_run 2 true; } || fail "another testbed has removed this one's hosts"
+# The end of a testbed goes on when a NIC had to be killed, also where each failure ends a script.
+said=$(bash -c 'set -e; source "$1"; testbed_up 2 >/dev/null
+    kill -STOP "${testbed_nic_pid[1]}"; testbed_down; echo "went on"' - "$here/../../scripts/testbed" 2>/dev/null) || true
+[ "$said" = "went on" ] || fail "a NIC that does not end ends the script: $said"

@@ -42,7 +42,10 @@ expect "bytes of a segment with --no-offload" "$(segment)" -le 1464
 again --queue 7 --buffer 256K --flows 1
 expect "--queue" "$(queue)" -eq 7
 expect "--buffer" "$(buffer)" -eq $((2 * 256 << 10))
-two_flows
+for _ in 1 2 3 4 5; do # on a busy machine the first flow may end before the second begins
+    two_flows
+    [ "$(stat_of 1 .tx.engine.flows_evicted)" -eq 0 ] || break
+done
 expect "flows evicted with --flows 1" "$(stat_of 1 .tx.engine.flows_evicted)" -gt 0
 expect "flows with --flows 1" "$(stat_of 1 .tx.engine.flows_now)" -le 1
 

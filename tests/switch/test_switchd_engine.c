@@ -21,7 +21,7 @@ static sw_client slow_client(const running *r, const char *name, unsigned rank, 
     sw_client c = client_of(r->port, name, rank, ranks);
     c.count = COUNT;
     c.rounds = ROUNDS;
-    c.timeout_ms = 30000;
+    c.timeout_ms = 300000;  // the simulated engine may be slow
     return c;
 }
 
