@@ -77,7 +77,8 @@ for ((round = 0; round < rounds; round++)); do
 done
 
 # A ratio of two times is the median of the rounds' own: both were measured within a minute.
-jq -s --argjson ranks "$ranks" --argjson busy "$busy" --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" --argjson cores "$(nproc)" '
+jq -s --argjson ranks "$ranks" --argjson busy "$busy" --arg date "$(date -u +%FT%TZ)" --arg kernel "$(uname -r)" \
+    --argjson cores "$(nproc)" '
     def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
         else (.[length / 2 - 1] + .[length / 2]) / 2 end;
     def faster($rows; $than): . as $own
