@@ -26,13 +26,13 @@ int __wrap_sched_yield(void)
     return 0;
 }
 
-/// Time goes on, a microsecond a call, until a yield has been long. @return nanoseconds that passed
+/// Time goes on, 100 us a call, until a yield has been long. @return nanoseconds that passed
 static uint64_t time_to_long_yield(void)
 {
     const uint64_t begun = now;
     const unsigned before = yields;
     while (yields == before) {
-        now += GN_MILLISECOND / 1000;
+        now += GN_MILLISECOND / 10;
         ck_assert(!gn_yield());
     }
     return now - begun - slice;
