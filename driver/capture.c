@@ -20,7 +20,6 @@
 
 enum {
     SNAPSHOT = 65575,       // the largest IPv6 packet
-    FILE_HEADER = 24,       // of a capture
     RECORD_HEADER = 16,     // of each packet
     BUFFER = 2 * SNAPSHOT,  // stdio's; it never fills, so all writing is done by write_out()
     PATIENCE_MS = 200,      // with a reader that stands still within a packet
@@ -53,7 +52,7 @@ static void give_up(gn_capture *capture, int reason)
     capture->failure = reason ? reason : EIO;
     FILE *stream = pcap_dump_file(capture->dumper);
     __fpurge(stream);  // or fclose() would write it again
-    if (capture->is_file) (void)!ftruncate(fileno(stream), capture->end);
+    if (capture->is_file && capture->end > 0) (void)!ftruncate(fileno(stream), capture->end);
     capture->count.lost += capture->waiting_packets;
     gn_warn("%s: %s; the capture ends after %llu packets", capture->path, strerror(capture->failure),
             (unsigned long long)capture->count.packets);
@@ -213,7 +212,7 @@ gn_capture *gn_capture_take(int fd, const char *path, gn_error *error)
     }
     errno = 0;
     if (!pcap_dump_flush(capture->dumper)) {
-        capture->end = FILE_HEADER;
+        capture->end = lseek(fileno(stream), 0, SEEK_CUR);  // there may be more ahead (">>")
         return capture;
     }
     gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));

@@ -248,6 +248,35 @@ START_TEST(a_reader_that_stands_still)
 }
 END_TEST
 
+/// Standard output, opened to append, or behind what others wrote: what is there stays.
+START_TEST(a_full_disk_leaves_what_was_there)
+{
+    enum { THERE = 50000, ROOM = 40000 };
+    static uint8_t before[THERE], after[THERE];
+    struct rlimit limit, free_;
+    struct stat file;
+    memset(before, 'A', sizeof before);
+    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | (_i ? O_APPEND : 0), 0600);
+    ck_assert_int_eq(write(fd, before, THERE), THERE);
+    if (_i) ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    ck_assert(!getrlimit(RLIMIT_FSIZE, &free_));
+    signal(SIGXFSZ, SIG_IGN);
+    gn_capture *capture = gn_capture_take(dup(fd), "-", &error);
+    ck_assert_msg(capture != NULL, "%s", error.text);
+    limit = (struct rlimit){THERE + ROOM, free_.rlim_max};
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &limit));
+    for (int i = 0; i < 1000; i++) gn_capture_packet(capture, bytes, LENGTH, NULL, 0);
+    const uint64_t packets = gn_capture_count(capture).packets;
+    ck_assert_int_eq(gn_capture_close(capture), GN_IO);
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &free_));
+    ck_assert_int_eq(pread(fd, after, THERE, 0), THERE);
+    ck_assert_mem_eq(after, before, THERE);
+    ck_assert(!fstat(fd, &file));
+    ck_assert_int_eq(file.st_size, (off_t)(THERE + FILE_HEADER + packets * (RECORD_HEADER + LENGTH)));
+    close(fd);
+}
+END_TEST
+
 START_TEST(a_full_disk_leaves_whole_packets)
 {
     static const rlim_t limits[] = {FILE_HEADER,
@@ -306,6 +335,7 @@ int main(void)
     tcase_add_test(all, a_fifo_without_a_reader);
     tcase_add_test(all, a_reader_that_stands_still);
     tcase_add_loop_test(all, a_full_disk_leaves_whole_packets, 0, 7);
+    tcase_add_loop_test(all, a_full_disk_leaves_what_was_there, 0, 2);
     tcase_add_test(all, no_room_at_all_is_said_at_once);
     suite_add_tcase(suite, all);
     return suite_run(suite);
