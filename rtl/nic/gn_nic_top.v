@@ -125,8 +125,8 @@ module gn_nic_top #(
         .event_valid(rx_event), .event_kind(rx_kind), .event_length(rx_length), .event_wire_bytes(rx_wire_bytes),
         .event_payload_bytes(rx_payload_bytes), .event_dropped_bad(rx_bad), .event_dropped_long(rx_long));
 
-    gn_nic_regs #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
-                .MAX_RESTORED(MAX_RESTORED)) regs (
+    gn_nic_regs #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2),
+                .FLOWS_SEED(FLOWS_SEED), .MAX_RESTORED(MAX_RESTORED)) regs (
         .clk(clk), .rst(rst),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp),

@@ -44,23 +44,23 @@ module gn_flow_lane #(
     // bytes that tkeep leaves out may be X
     wire         tcp     = s_axis_tkeep[53] && ((four && four_of == 8'd6) || (six && s_axis_tkeep[63] && six_of == 8'd6));
 
-    // The lowest two bits of the xor of addresses and ports: {with a tag, without one}. Functions:
-    // an always @* would wait for a change, which never comes when no byte changes.
-    function [3:0] four_hash(input [511:0] data);
+    // Of addresses and ports: IPv6's 36 bytes, or IPv4's 12 and zeros. A function: an always @*
+    // would wait for a change, which never comes when no byte changes.
+    localparam SIX = 36 * BYTE, FOUR = 12 * BYTE;
+
+    function [1:0] parity(input [SIX-1:0] bytes);
         integer b;
         begin
-            four_hash = 4'd0;
-            for (b = 26; b < 38; b = b + 1) four_hash = four_hash ^ {data[(b + 4)*BYTE +: 2], data[b*BYTE +: 2]};
+            parity = 2'd0;
+            for (b = 0; b < SIX; b = b + BYTE) parity = parity ^ bytes[b +: 2];
         end
     endfunction
-    function [3:0] six_hash(input [511:0] data);
-        integer b;
-        begin
-            six_hash = 4'd0;
-            for (b = 22; b < 58; b = b + 1) six_hash = six_hash ^ {data[(b + 4)*BYTE +: 2], data[b*BYTE +: 2]};
-        end
-    endfunction
-    wire [3:0] hash = four ? four_hash(s_axis_tdata) : six_hash(s_axis_tdata);
+
+    // with a tag, and without one
+    wire [3:0] four_hash = {parity({{SIX-FOUR{1'b0}}, s_axis_tdata[30*BYTE +: FOUR]}),
+                            parity({{SIX-FOUR{1'b0}}, s_axis_tdata[26*BYTE +: FOUR]})};
+    wire [3:0] six_hash  = {parity(s_axis_tdata[26*BYTE +: SIX]), parity(s_axis_tdata[22*BYTE +: SIX])};
+    wire [3:0] hash      = four ? four_hash : six_hash;
 
     reg [511:0]          data_reg;
     reg [63:0]           keep_reg;

@@ -69,14 +69,8 @@ module gn_frame_deal #(
                 end
     end
 
-    // assignments, because s_lane may stay the same from the beginning: an always @* would wait
-    wire [LANES-1:0] fixed;
-    genvar           f;
-    generate
-        for (f = 0; f < LANES; f = f + 1) begin : g_fixed
-            assign fixed[f] = ({30'd0, s_lane} & (LANES - 1)) == f;
-        end
-    endgenerate
+    // no always @*: it would wait for a change of s_lane, which may stay as it began
+    wire [LANES-1:0] fixed = {{LANES-1{1'b0}}, 1'b1} << ({30'd0, s_lane} & (LANES - 1));
     wire [LANES-1:0] lane = inside_reg ? last_reg : s_fixed ? fixed : turn;  // of this beat
     wire [LANES-1:0] room;
     reg              may_begin_reg = 1'b0;  // a frame more may be under way

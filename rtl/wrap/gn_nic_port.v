@@ -119,7 +119,8 @@ module gn_nic_port #(
     wire [16:0]              o_length, i_length;
 
     gn_nic_top #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
-              .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .MAX_RESTORED(MAX_RESTORED), .FRAME_MAX(FRAME_MAX)) nic (
+              .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .MAX_RESTORED(MAX_RESTORED),
+              .FRAME_MAX(FRAME_MAX)) nic (
         .clk(clk), .rst(rst),
         .s_axis_host_tdata(h_data), .s_axis_host_tkeep(h_keep), .s_axis_host_tlast(h_last), .s_axis_host_tuser(h_user),
         .s_axis_host_side(h_side), .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),
