@@ -52,7 +52,7 @@ static void give_up(gn_capture *capture, int reason)
     capture->failure = reason ? reason : EIO;
     FILE *stream = pcap_dump_file(capture->dumper);
     __fpurge(stream);  // or fclose() would write it again
-    if (capture->is_file && capture->end > 0) (void)!ftruncate(fileno(stream), capture->end);
+    if (capture->is_file) (void)!ftruncate(fileno(stream), capture->end);
     capture->count.lost += capture->waiting_packets;
     gn_warn("%s: %s; the capture ends after %llu packets", capture->path, strerror(capture->failure),
             (unsigned long long)capture->count.packets);

@@ -27,12 +27,14 @@ module still;
     wire [23:0]  c_count;
 
     gn_stream_compress compress (
-        .clk(clk), .rst(rst), .s_axis_tdata(data), .s_axis_tkeep(keep), .s_axis_tlast(last), .s_axis_tuser({bound_exp, profile}),
-        .s_axis_tvalid(valid), .s_axis_tready(c_ready), .m_axis_tdata(c_data), .m_axis_tkeep(c_keep), .m_axis_tlast(c_last),
+        .clk(clk), .rst(rst), .s_axis_tdata(data), .s_axis_tkeep(keep), .s_axis_tlast(last),
+        .s_axis_tuser({bound_exp, profile}), .s_axis_tvalid(valid), .s_axis_tready(c_ready),
+        .m_axis_tdata(c_data), .m_axis_tkeep(c_keep), .m_axis_tlast(c_last),
         .m_axis_tuser(c_count), .m_axis_tvalid(c_valid), .m_axis_tready(ready));
     gn_stream_decompress decompress (
-        .clk(clk), .rst(rst), .s_axis_tdata(data), .s_axis_tkeep(keep), .s_axis_tlast(last), .s_axis_tuser({count, bound_exp, profile}),
-        .s_axis_tvalid(valid), .s_axis_tready(d_ready), .m_axis_tdata(d_data), .m_axis_tkeep(d_keep), .m_axis_tlast(d_last),
+        .clk(clk), .rst(rst), .s_axis_tdata(data), .s_axis_tkeep(keep), .s_axis_tlast(last),
+        .s_axis_tuser({count, bound_exp, profile}), .s_axis_tvalid(valid), .s_axis_tready(d_ready),
+        .m_axis_tdata(d_data), .m_axis_tkeep(d_keep), .m_axis_tlast(d_last),
         .m_axis_tuser(d_bad), .m_axis_tvalid(d_valid), .m_axis_tready(ready));
 
     task stop(input [8*40:1] what);
@@ -58,7 +60,8 @@ module still;
     always @(posedge clk) if (!rst) begin
         if (^{c_ready, c_valid, d_ready, d_valid} === 1'bx) stop("ready or valid is undefined");
         if (c_valid) begin
-            if ({c_last, c_keep, c_data[15:0], c_count} !== {1'b1, 32'd3, 16'd0, 24'd8}) stop("compress: not two bytes of tags");
+            if ({c_last, c_keep, c_data[15:0], c_count} !== {1'b1, 32'd3, 16'd0, 24'd8})
+                stop("compress: not two bytes of tags");
             streams <= streams + 1;
         end
         if (d_valid) begin
