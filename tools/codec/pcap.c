@@ -167,15 +167,29 @@ static void show_progress(void *context)
     if (at > 0) gn_progress_update(&p->progress, (uint64_t)at);
 }
 
+/// Begins the capture that is written. Packets may become longer than the input's limit, and who
+/// reads a capture cuts what is beyond its limit.
+static gn_status start_capture(pcap_t *in, gn_output *output, pcap_dumper_t **out, gn_error *error)
+{
+    pcap_t *limits =
+        pcap_open_dead_with_tstamp_precision(pcap_datalink(in), GN_PCAP_FRAME_MAX, PCAP_TSTAMP_PRECISION_NANO);
+    if (!limits) return gn_fail_memory(error);
+    *out = pcap_dump_fopen(limits, gn_output_stream(output));
+    if (!*out) gn_fail(error, GN_IO, "%s: %s", gn_output_name(output), pcap_geterr(limits));
+    pcap_close(limits);
+    return *out ? GN_OK : error->status;
+}
+
 static gn_status filter_capture(options *o, pcap_t *in, FILE *file, gn_output *output, gn_error *error)
 {
-    pcap_dumper_t *out = pcap_dump_fopen(in, gn_output_stream(output));
-    if (!out) return gn_fail(error, GN_IO, "%s: %s", gn_output_name(output), pcap_geterr(in));
+    pcap_dumper_t *out;
+    gn_status wrong = start_capture(in, output, &out, error);
+    if (wrong) return wrong;
     struct stat st;
     progress_context p = {.file = file};
     gn_progress_start(&p.progress, o->file.input, fstat(fileno(file), &st) ? 0 : (uint64_t)st.st_size,
                       o->file.result.quiet);
-    gn_status wrong = gn_pcap_filter_run(&o->filter, in, out, show_progress, &p, error);
+    wrong = gn_pcap_filter_run(&o->filter, in, out, show_progress, &p, error);
     gn_progress_end(&p.progress);
     if (wrong) return gn_fail(error, wrong, "%s: %s", o->file.input, error->text);
     int failure = o->filter.write_failure;

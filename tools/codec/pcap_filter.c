@@ -7,8 +7,6 @@
 
 #include "driver/host_mtu.h"
 
-enum { FRAME_MAX = 262144 };  // libpcap's largest packet
-
 /// One captured frame on its way through.
 typedef struct frame {
     const struct pcap_pkthdr *header;
@@ -120,7 +118,7 @@ static gn_status prepare(gn_pcap_filter *f, gn_error *error)
     }
     if (status != GN_OK) return gn_fail(error, status, "the rules: %s", gn_status_string(status));
     f->burst = calloc(1, sizeof *f->burst);
-    f->frame = malloc(FRAME_MAX + GN_PACKET_MAX);
+    f->frame = malloc(GN_PCAP_FRAME_MAX + GN_PACKET_MAX);
     if (f->burst && f->frame) return GN_OK;
     gn_fail_memory(error);
     return GN_NO_MEMORY;
@@ -136,7 +134,7 @@ gn_status gn_pcap_filter_run(gn_pcap_filter *f, pcap_t *in, pcap_dumper_t *out, 
     struct pcap_pkthdr *header;
     uint64_t n = 1;
     for (; (got = pcap_next_ex(in, &header, &one.bytes)) == 1; n++) {
-        if (header->caplen > FRAME_MAX)
+        if (header->caplen > GN_PCAP_FRAME_MAX)
             return gn_fail(error, GN_CORRUPT, "packet %llu is too long", (unsigned long long)n);
         one.header = header;
         errno = 0;

@@ -15,6 +15,8 @@
 #include "driver/rules.h"
 #include "net/error.h"
 
+enum { GN_PCAP_FRAME_MAX = 262144 };  // bytes; libpcap's largest packet
+
 /// The NIC, and what it did to the packets of a capture.
 typedef struct gn_pcap_filter {
     bool receive;  // wire to host; otherwise host to wire
