@@ -40,15 +40,19 @@ gn_status gn_npz_list(gn_zip *zip, const char *file, gn_tensor_list *list, gn_er
     return wrong ? wrong : gn_tensor_check_names(list, file, error);
 }
 
-gn_status gn_npz_read(gn_zip *zip, const gn_tensor *tensor, gn_input **input, gn_error *error)
+gn_status gn_npz_read(gn_zip *zip, const gn_tensor *tensor, gn_input **result, gn_error *error)
 {
     gn_npy npy;
-    gn_status wrong = gn_zip_read(zip, tensor->place, input, error);
+    gn_input *input;
+    gn_status wrong = gn_zip_read(zip, tensor->place, &input, error);
     if (wrong) return wrong;
-    wrong = gn_npy_read_header(*input, &npy, error);
+    wrong = gn_npy_read_header(input, &npy, error);
     if (!wrong && npy.count != tensor->count)
-        wrong = gn_fail(error, GN_CORRUPT, "%s: changed while it was read", gn_input_name(*input));
-    if (wrong) gn_input_close(*input);
+        wrong = gn_fail(error, GN_CORRUPT, "%s: changed while it was read", gn_input_name(input));
+    if (wrong)
+        gn_input_close(input);
+    else
+        *result = input;
     return wrong;
 }
 

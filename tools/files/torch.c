@@ -106,18 +106,29 @@ gn_status gn_torch_list(gn_zip *zip, const char *file, gn_tensor_list *list, gn_
     return wrong ? wrong : gn_tensor_check_names(list, file, error);
 }
 
-gn_status gn_torch_read(gn_zip *zip, const gn_tensor *tensor, gn_input **input, gn_error *error)
+static gn_status skip(gn_input *input, uint64_t bytes, gn_error *error)
 {
-    gn_status wrong = gn_zip_read(zip, tensor->place, input, error);
-    if (wrong) return wrong;
     uint8_t skipped[16384];
-    for (uint64_t left = tensor->offset; left && !wrong;) {
-        const size_t wanted = left < sizeof skipped ? (size_t)left : sizeof skipped;
+    while (bytes) {
+        const size_t wanted = bytes < sizeof skipped ? (size_t)bytes : sizeof skipped;
         size_t got;
-        wrong = gn_input_read(*input, skipped, wanted, &got, error);
-        left -= got;
-        if (!wrong && got < wanted) wrong = gn_fail(error, GN_TRUNCATED, "%s: ends too early", gn_input_name(*input));
+        const gn_status wrong = gn_input_read(input, skipped, wanted, &got, error);
+        if (wrong) return wrong;
+        if (got < wanted) return gn_fail(error, GN_TRUNCATED, "%s: ends too early", gn_input_name(input));
+        bytes -= got;
     }
-    if (wrong) gn_input_close(*input);
+    return GN_OK;
+}
+
+gn_status gn_torch_read(gn_zip *zip, const gn_tensor *tensor, gn_input **result, gn_error *error)
+{
+    gn_input *input;
+    gn_status wrong = gn_zip_read(zip, tensor->place, &input, error);
+    if (wrong) return wrong;
+    wrong = skip(input, tensor->offset, error);
+    if (wrong)
+        gn_input_close(input);
+    else
+        *result = input;
     return wrong;
 }
