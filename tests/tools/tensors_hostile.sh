@@ -189,6 +189,24 @@ for pickle, reason in (
 good = state(w=tensor())
 open("good.pt", "wb").write(pt(good))
 assert subprocess.run([GRADNIC, "ratio", "-q", "--list", "good.pt"]).returncode == 0
+# Damage of a storage, wherever it is, and however little of the storage the tensors take.
+sound = (np.arange(1000, dtype="<f4") / 512).tobytes()
+parts = (dict(), dict(offset=500), dict(offset=996), dict(shape=(0,)), dict(shape=(1000,)))
+views = [state(w=tensor(count=1000, **part)) for part in parts]
+views.append(state(**{"v%d" % i: tensor(count=1000, offset=4 * i) for i in range(100)}))
+for view in views:
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        members = [("m/data.pkl", view), ("m/byteorder", b"little"), ("m/data/0", sound)]
+        whole = archive(members, method)
+        open("view.pt", "wb").write(whole)
+        assert subprocess.run([GRADNIC, "ratio", "-q", "--against", "none", "view.pt"], stdout=subprocess.DEVNULL).returncode == 0
+        entry = whole.rindex(b"PK\1\2")
+        begin = struct.unpack_from("<I", whole, entry + 42)[0] + 30 + len("m/data/0")
+        packed = struct.unpack_from("<I", whole, entry + 20)[0]
+        for at in (8, packed // 2, packed - 2):
+            bad = bytearray(whole)
+            bad[begin + at] ^= 0x02
+            refuse(f, bytes(bad), r"m/data/0': (its CRC-32 is wrong|its packed bytes are damaged|it ends too early)")
 for cut in range(len(good) - 1):
     refuse(f, pt(good[:cut]), "of the pickle") if cut % 7 == 0 else None
 negated = b"}(" + text("neg") + b"\x88u"  # as torch saves a view with torch's bit "neg"
@@ -250,9 +268,9 @@ def zip64(data, deflated=False, field=None, place=None, packed=None, crc=None, b
     return own + local + entry + end
 w = npy(np.arange(5000, dtype="<f4") / 512)
 for deflated in (False, True):
-    good = zip64(w, deflated)
-    assert zipfile.ZipFile(io.BytesIO(good)).read("w.npy") == w  # Python's reader agrees
-    open("wide.npz", "wb").write(good)
+    wide = zip64(w, deflated)
+    assert zipfile.ZipFile(io.BytesIO(wide)).read("w.npy") == w  # Python's reader agrees
+    open("wide.npz", "wb").write(wide)
     assert largest("wide.npz") == 4999 / 512
     refuse("crc.npz", zip64(w, deflated, crc=7), r"member 'w\.npy': its CRC-32 is wrong")
     refuse("short.npz", zip64(w, deflated, packed=50), r"member 'w\.npy': it ends too early")

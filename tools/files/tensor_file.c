@@ -105,6 +105,11 @@ gn_status gn_tensor_file_read(gn_tensor_file *file, const gn_tensor *tensor, gn_
     }
 }
 
+gn_status gn_tensor_file_end(gn_tensor_file *file, const gn_tensor *tensor, gn_input *input, gn_error *error)
+{
+    return file->format == GN_TENSORS_TORCH ? gn_torch_end(file->zip, tensor, input, error) : GN_OK;
+}
+
 void gn_tensor_file_close(gn_tensor_file *file)
 {
     if (!file) return;

@@ -19,6 +19,10 @@ gn_status gn_tensor_file_open(gn_tensor_file **file, gn_tensor_format format, gn
 /// Opens a tensor of the list, at its first value. Close it before the next one is opened.
 gn_status gn_tensor_file_read(gn_tensor_file *file, const gn_tensor *tensor, gn_input **input, gn_error *error);
 
+/// Behind the tensor's last value: finds damage of what lies behind it in the storage of a .pt.
+/// Other files have nothing there.
+gn_status gn_tensor_file_end(gn_tensor_file *file, const gn_tensor *tensor, gn_input *input, gn_error *error);
+
 /// NULL is allowed.
 void gn_tensor_file_close(gn_tensor_file *file);
 

@@ -132,3 +132,9 @@ gn_status gn_torch_read(gn_zip *zip, const gn_tensor *tensor, gn_input **result,
         *result = input;
     return wrong;
 }
+
+gn_status gn_torch_end(gn_zip *zip, const gn_tensor *tensor, gn_input *input, gn_error *error)
+{
+    if (gn_zip_is_checked(zip, tensor->place)) return GN_OK;
+    return skip(input, gn_zip_member_at(zip, tensor->place)->bytes - gn_input_offset(input), error);
+}

@@ -16,4 +16,8 @@ gn_status gn_torch_list(gn_zip *zip, const char *file, gn_tensor_list *list, gn_
 /// Opens a tensor of the list, at its first value.
 gn_status gn_torch_read(gn_zip *zip, const gn_tensor *tensor, gn_input **input, gn_error *error);
 
+/// Behind the tensor's last value: other tensors may lie in the same storage, and only its end
+/// tells whether its bytes are right. The rest is read once for each storage.
+gn_status gn_torch_end(gn_zip *zip, const gn_tensor *tensor, gn_input *input, gn_error *error);
+
 #endif

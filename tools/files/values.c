@@ -240,9 +240,9 @@ static gn_status expect_end(gn_values *values, gn_input *input, const gn_tensor 
 {
     uint8_t byte;
     size_t got;
-    gn_status wrong = gn_input_peek(input, &byte, 1, &got, error);
+    if (values->format == GN_FORMAT_PT) return gn_tensor_file_end(values->file, tensor, input, error);
+    const gn_status wrong = gn_input_peek(input, &byte, 1, &got, error);
     if (wrong || !got) return wrong;
-    if (values->format == GN_FORMAT_PT) return GN_OK;  // other tensors may lie in the same storage
     return gn_fail(error, GN_CORRUPT, "%s: byte %" PRIu64 ": the file goes on after its %" PRIu64 " values",
                    gn_input_name(input), gn_input_offset(input), tensor->count);
 }

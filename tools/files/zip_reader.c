@@ -17,6 +17,7 @@ typedef struct place {
     unz64_file_pos position;
     uint64_t begin, end;  // of the packed bytes in the file
     gn_zip64_member own;  // with zip64; without, it begins at 0, and minizip reads it
+    bool checked;         // its CRC, once
 } place;
 
 struct gn_zip {
@@ -209,7 +210,9 @@ static bool close_it(gn_zip *zip)
 /// Behind the last byte: closes the member, which checks its CRC.
 static gn_status finish(gn_zip *zip, gn_error *error)
 {
-    return close_it(zip) ? GN_OK : bad(zip, zip->members[zip->open].name, "its CRC-32 is wrong", error);
+    if (!close_it(zip)) return bad(zip, zip->members[zip->open].name, "its CRC-32 is wrong", error);
+    zip->places[zip->open].checked = true;
+    return GN_OK;
 }
 
 static gn_status read_member(void *context, void *buffer, size_t bytes, size_t *got, gn_error *error)
@@ -252,6 +255,11 @@ gn_status gn_zip_read(gn_zip *zip, size_t index, gn_input **input, gn_error *err
     char name[GN_ERROR_TEXT / 2];
     snprintf(name, sizeof name, "%s:%s", zip->name, gn_label(member->name).s);
     return gn_input_from_source(input, &source, name, error);
+}
+
+bool gn_zip_is_checked(const gn_zip *zip, size_t index)
+{
+    return zip->places[index].checked;
 }
 
 void gn_zip_close(gn_zip *zip)

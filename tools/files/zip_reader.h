@@ -6,6 +6,7 @@
 /// claims. Members that share bytes of the file are refused: a small file could then unpack
 /// without end.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,6 +36,9 @@ long gn_zip_find(const gn_zip *zip, const char *name);
 /// Opens a member for reading. Close it before the next one is opened. At its end, its CRC is
 /// checked.
 gn_status gn_zip_read(gn_zip *zip, size_t index, gn_input **input, gn_error *error);
+
+/// Whether the member was read to its end once, and its CRC was right.
+bool gn_zip_is_checked(const gn_zip *zip, size_t index);
 
 /// NULL is allowed.
 void gn_zip_close(gn_zip *zip);
