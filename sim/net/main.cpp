@@ -46,6 +46,7 @@ Json read_file()
     const std::string name = standard ? "standard input" : options.scenario;
     const std::unique_ptr<FILE, int (*)(FILE *)> file(standard ? stdin : fopen(options.scenario, "re"), fclose);
     if (!file) throw std::runtime_error(name + ": " + std::strerror(errno));
+    gn_output_spare(fileno(file.get()));
     json_t *root = json_loadf(file.get(), JSON_REJECT_DUPLICATES, &fault);
     const int reason = errno;
     if (root) return Json(root);

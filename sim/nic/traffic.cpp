@@ -228,6 +228,7 @@ Traffic load_traffic(const gn_sim_nic_options &o)
         throw std::runtime_error(name_of(o) + ": a pipe can be read only once: give it as standard input (-i -)");
     std::unique_ptr<FILE, int (*)(FILE *)> file(standard ? stdin : fopen(o.input, "rb"), fclose);
     if (!file) throw std::runtime_error(name_of(o) + ": " + strerror(errno));
+    gn_output_spare(fileno(file.get()));
     const bool capture = is_capture(o, file.get());
     if (!capture && o.pace == GN_SIM_PACE_STAMPS)
         throw std::runtime_error(name_of(o) + ": is not a capture, so it has no time stamps for --pace stamps");

@@ -235,6 +235,15 @@ echo '{"jobs": [{"values": 1000}]}' >small.json
 "$GRADNIC" sim net small.json >by_name.txt
 "$GRADNIC" sim net - <small.json >by_input.txt
 same by_name.txt by_input.txt
+# Not even with -f does it overwrite what it reads, by whatever name.
+cp small.json kept.json
+ln small.json linked.json
+for output in --csv=small.json --json=small.json --csv=linked.json --json=linked.json --svg=small.json; do
+    for input in small.json -; do
+        expect 1 "give the output another name" "$GRADNIC" sim net "$input" -f --sweep jobs.values=1000 "$output" <small.json
+        same small.json kept.json
+    done
+done
 expect 1 "standard input: line" "$GRADNIC" sim net - <<<'{"jobs"'
 # Samples lie in memory, so there is a limit to their number.
 echo '{"sample_ns": 1, "jobs": [{"values": 1, "compute_ns": 1000000000}]}' >wrong.json

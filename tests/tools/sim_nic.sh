@@ -162,6 +162,10 @@ mkfifo pipe
 expect 1 "pipe: a pipe can be read only once" sim -i pipe
 expect 1 "wire.pcap: exists" sim -i random.f32 --pcap-wire wire.pcap
 expect 1 "wire.pcap: is the input" sim -f -i wire.pcap --pcap-wire wire.pcap
+for output in --pcap-wire=wire.pcap --json=wire.pcap; do
+    expect 1 "wire.pcap: is the input" sim -f -i - "$output" <wire.pcap
+done
+expect 1 "random.f32: is the input" sim -f -i - --json=random.f32 <random.f32
 head -c 1000 "$captures/plain.pcap" >short.pcap
 expect 1 "short.pcap: truncated" sim -i short.pcap --pcap-wire x.pcap
 : >empty.f32

@@ -139,6 +139,7 @@ static gn_status open_capture(const char *path, FILE **file, pcap_t **capture, g
 {
     *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     if (!*file) return gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
+    gn_output_spare(fileno(*file));
     char why[PCAP_ERRBUF_SIZE];
     *capture = pcap_fopen_offline_with_tstamp_precision(*file, PCAP_TSTAMP_PRECISION_NANO, why);
     if (!*capture) {
