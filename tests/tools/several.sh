@@ -117,6 +117,14 @@ for command in "estimate" "bench codec -t 0.1" "bench allreduce -N 2 -b 4K -e 4K
     same named.npz kept.npz
 done
 expect 1 "out/a.npy.gn: an earlier file of this run was written there" "$GRADNIC" compress -f -o out a.npy other/a.npy
+# A file that failed was not written: the next one may take its name.
+mkdir bad one
+cp cut.npy bad/a.npy
+"$GRADNIC" compress -o one bad/a.npy other/a.npy 2>log && fail "a cut file"
+! grep 'was written there' log || fail "a name that nothing was written to is taken"
+grep -q 'bad/a.npy: byte 200: ends after 18 of 40 values' log || fail "$(cat log)"
+"$GRADNIC" decompress -q -o one/back.npy one/a.npy.gn
+same one/back.npy other/a.npy
 "$GRADNIC" decompress -q -f -o one.npy out/a.npy.gn
 same one.npy a.orig
 expect 1 "b.npy: is the input" "$GRADNIC" compress -f -o b.npy b.npy

@@ -82,6 +82,12 @@ gn_status gn_each_file_output(gn_each_file *each, const char *path, const char *
     return GN_OK;
 }
 
+/// What the work asked for last was not written: a later file may be.
+static void take_back(gn_each_file *each, size_t count)
+{
+    while (each->count > count) free(each->outputs[--each->count]);
+}
+
 /// Works on all files. @return how many failed
 static size_t work_on_all(gn_each_file *each, const char *program, gn_each_file_work work, void *context,
                           json_t *summaries)
@@ -90,8 +96,10 @@ static size_t work_on_all(gn_each_file *each, const char *program, gn_each_file_
     for (size_t i = 0; i < each->options->count; i++) {
         gn_error error;
         json_t *summary = NULL;
+        const size_t written = each->count;
         if (work(context, each, i, &summary, &error)) {
             gn_cli_error(program, "%s", error.text);
+            take_back(each, written);
             failed++;
         } else {
             json_array_append_new(summaries, summary);
