@@ -7,9 +7,11 @@ handled. So the library asks now and then, and what a handler raises goes up whe
 
 from __future__ import annotations
 
+import sys
 import threading
-from types import TracebackType
-from typing import Callable, Generator, List, Optional, Type, TypeVar
+import time
+from types import FrameType, TracebackType
+from typing import Callable, Generator, List, Optional, Tuple, Type, TypeVar
 
 from . import _native as native
 
@@ -74,8 +76,8 @@ def interruptible(function: Callable[[], Result], undo: Callable[[Result], None]
         undo(result)
 
     thread = threading.Thread(target=run, name="gradnic-setup", daemon=True)
-    thread.start()
     try:
+        thread.start()
         thread.join()
     except BaseException:
         with lock:
@@ -88,36 +90,72 @@ def interruptible(function: Callable[[], Result], undo: Callable[[Result], None]
     return results[0]
 
 
+_PAUSE = 0.001
+"""Seconds between two looks of a thread that waits for another one here."""
+
+Call = Tuple[int, FrameType]  # a thread, and what runs on it
+
+
 class Gate:
     """Who is inside the library with a handle. `with gate:` surrounds each call.
 
-    Coming and going take no lock: changes of a list are whole. Whoever goes looks for one who waits
-    behind that, and whoever waits says so before he looks.
+    Coming and going take no lock: changes of a list are whole. What a signal's handler raises may
+    come between any two steps. Then the list has a call that has ended. So whoever looks believes
+    it only as far as the calls are still on the stacks of their threads.
     """
 
     def __init__(self) -> None:
-        self._inside: List[int] = []  # threads
-        self._changed = threading.Condition(threading.Lock())
-        self._awaited = False
+        self._inside: List[Call] = []  # in the order in which they came
 
     def __enter__(self) -> None:
-        self._inside.append(threading.get_ident())
+        if self._inside:
+            self._forget_ended()
+        self._inside.append((threading.get_ident(), sys._getframe(1)))
 
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
-        me = threading.get_ident()
-        if me in self._inside:
-            self._inside.remove(me)
-        if self._awaited:
-            with self._changed:
-                self._changed.notify_all()
+        self._forget((threading.get_ident(), sys._getframe(1)))
 
     def is_inside(self) -> bool:
         """Whether this thread is inside: a handler of the log or of a signal is."""
-        return threading.get_ident() in self._inside
+        self._forget_ended()
+        return any(thread == threading.get_ident() for thread, _ in list(self._inside))
 
     def wait_until_empty(self, seconds: float) -> bool:
         """Waits until nobody is inside. Returns whether that came about."""
-        with self._changed:
-            self._awaited = True
-            return self._changed.wait_for(lambda: not self._inside, seconds)
+        limit = time.monotonic() + seconds
+        while self._inside:
+            self._forget_ended()
+            if time.monotonic() > limit:
+                break
+            if self._inside:
+                time.sleep(_PAUSE)
+        return not self._inside
+
+    def is_first(self) -> bool:
+        """For who is inside: whether he came before all others that are."""
+        return self._is_first((threading.get_ident(), sys._getframe(1)))
+
+    def wait_until_first(self) -> None:
+        """For who is inside: waits until those have left that came before him."""
+        call = threading.get_ident(), sys._getframe(1)
+        while not self._is_first(call):
+            time.sleep(_PAUSE)
+
+    def _is_first(self, call: Call) -> bool:
+        if self._inside[0] != call:
+            self._forget_ended()
+        return self._inside[0] == call
+
+    def _forget(self, call: Call) -> None:
+        if call in self._inside:
+            self._inside.remove(call)
+
+    def _forget_ended(self) -> None:
+        calls, stacks = list(self._inside), sys._current_frames()
+        for call in calls:
+            frame = stacks.get(call[0])
+            while frame is not None and frame is not call[1]:
+                frame = frame.f_back
+            if frame is None:
+                self._forget(call)

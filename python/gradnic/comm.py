@@ -10,7 +10,7 @@ import os
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Sequence, Type
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Type
 
 from . import _entry, _native as native
 from ._arrays import View, int32, integer, new_like, view_of
@@ -37,7 +37,7 @@ class Request:
         self._comm, self._handle, self._result, self._kept = comm, ctypes.c_void_p(), result, kept
         self._status: Optional[int] = None
         self._text = ""
-        self._turn = threading.Lock()  # whoever has it asks the library, which frees what is done
+        self._turn = _entry.Gate()  # whoever is first in it asks the library, which frees what is done
         self._freed = ctypes.c_bool()
 
     def __reduce__(self) -> Any:
@@ -54,16 +54,16 @@ class Request:
     def done(self) -> bool:
         """Whether it is done, well or not. wait() then returns at once."""
         self._refuse_fork()
-        if self._status is None and self._turn.acquire(blocking=False):
-            try:
-                self._ask(native.comm.gn_test)
-            finally:
-                self._turn.release()
+        if self._status is None:
+            with self._turn:
+                if self._turn.is_first():
+                    self._ask(native.comm.gn_test)
         return self._status is not None
 
     def _finish(self) -> None:
         self._refuse_fork()
         with self._turn:
+            self._turn.wait_until_first()
             self._ask(native.comm.gn_wait_done)
 
     def _refuse_fork(self) -> None:
@@ -153,10 +153,13 @@ class Communicator:
         self._adopt(_entry.interruptible(init, native.comm.gn_comm_free), compress, timeout)
 
     def _adopt(self, handle: ctypes.c_void_p, compress: Optional[str], timeout: float) -> None:
-        self._handle, self._process = handle, os.getpid()
+        self._process = os.getpid()
         self._requests: "set[Request]" = set()
-        self._gate, self._closing = _entry.Gate(), threading.Lock()
+        self._gate, self._closing = _entry.Gate(), _entry.Gate()
+        self._closed: Iterator[ctypes.c_void_p] = iter(())  # the handle, once, when nobody comes in any more
+        self._closes = False  # what is closed is not freed yet
         self.compress, self._timeout = compress, timeout
+        self._handle = handle
         self.rank: int = native.comm.gn_comm_rank(handle)
         self.size: int = native.comm.gn_comm_size(handle)
         _alive.add(self)
@@ -181,26 +184,31 @@ class Communicator:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_handle", None):
+        if getattr(self, "_handle", None) or getattr(self, "_closes", False):
             self.close()
 
     def close(self) -> None:
         """Says goodbye to the others. Requests that were started run to their end first."""
-        if not self._usable():
+        if not (self._handle or self._closes) or self._process != os.getpid():
             return
         if self._gate.is_inside():
             raise InvalidError("close() was called by a handler, which the communicator itself waits for")
+        if self._closing.is_inside():  # a handler, too
+            return
         with self._closing:
-            if not self._usable():
-                return
+            self._closing.wait_until_first()
             self._finish_all()
+            if self._handle:  # otherwise a close() before this one was interrupted, or is done
+                self._closed, self._closes = iter((self._handle,)), True
+                self._handle = ctypes.c_void_p()
             # From here on nobody comes in. Who is inside leaves within his deadline.
-            handle, self._handle = self._handle, ctypes.c_void_p()
             if self._gate.wait_until_empty(self._timeout + 10):
                 self._finish_all()  # what was started meanwhile
-                native.comm.gn_comm_free(handle)
+                # Whatever interrupts this, the handle is taken and freed, or neither.
+                next(map(native.comm.gn_comm_free, self._closed), None)
             else:
                 logger.error("a thread is still inside a communicator that was closed: it is not freed")
+            self._closes = False
         _entry.raise_what_handlers_raised()
 
     def _finish_all(self) -> None:

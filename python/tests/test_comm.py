@@ -4,6 +4,7 @@ import copy
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 
@@ -444,3 +445,109 @@ def test_a_log_may_ask_the_library(tmp_path):
     finally:
         logging.getLogger("gradnic").removeHandler(handler)
         comm.close()
+
+
+class Interrupt(Exception):
+    """What a signal's handler raises."""
+
+
+def interrupt(step, function):
+    """Calls a function. Raises Interrupt before one of the bytecodes of the package that run."""
+    left = step
+
+    def trace(frame, event, _argument):
+        nonlocal left
+        if not frame.f_code.co_filename.endswith(("gradnic/comm.py", "gradnic/_entry.py")):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            left -= 1
+            if left < 0:
+                sys.settrace(None)
+                raise Interrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        function()
+    finally:
+        sys.settrace(None)
+
+
+def closes_once(comm, freed):
+    """close() ends soon, and the library is told once."""
+    begin = time.monotonic()
+    comm.close()
+    assert time.monotonic() - begin < 2 and len(freed) == 1
+    comm.close()
+    assert len(freed) == 1
+
+
+@pytest.fixture
+def freed(monkeypatch):
+    from gradnic import _native
+
+    handles, free = [], _native.comm.gn_comm_free
+    monkeypatch.setattr(_native.comm, "gn_comm_free", lambda handle: (handles.append(handle.value), free(handle)))
+    return handles
+
+
+@pytest.mark.parametrize("what", ["stats", "sum", "done", "wait", "close"])
+def test_what_is_interrupted_anywhere_can_be_closed(what, freed):
+    array = np.zeros(3, np.float32)
+    for step in range(10_000):
+        freed.clear()
+        comm = gradnic.Communicator(0, 1, interface="lo")
+        request = comm.iallreduce(array) if what in ("done", "wait", "close") else None
+        functions = {"stats": lambda: comm.stats, "sum": lambda: comm.allreduce(array), "close": comm.close,
+                     "done": request and request.done, "wait": request and request.wait}
+        came = True
+        try:
+            interrupt(step, functions[what])
+            came = False
+        except Interrupt:
+            pass
+        if request is not None:  # whoever shares it need not wait for who was interrupted
+            try:
+                request.wait()
+            except gradnic.AbortedError:
+                pass
+        if what != "close":
+            comm.stats  # another call
+        closes_once(comm, freed)
+        if not came:
+            break
+    assert 20 < step < 9_999
+
+
+def test_an_interrupt_stays_the_error_when_the_block_is_left(freed):
+    for step in range(10_000):
+        freed.clear()
+        try:
+            with gradnic.Communicator(0, 1, interface="lo") as comm:
+                interrupt(step, lambda: comm.stats)
+            break
+        except Interrupt:
+            assert len(freed) == 1
+    assert 20 < step < 9_999
+
+
+def test_a_thread_waits_for_a_close_that_goes_on(freed):
+    comm, entered, go = gradnic.Communicator(0, 1, interface="lo"), threading.Event(), threading.Event()
+
+    def stay():
+        with comm._gate:
+            entered.set()
+            go.wait(10)
+
+    threads = [threading.Thread(target=stay), threading.Thread(target=comm.close), threading.Thread(target=comm.close)]
+    threads[0].start()
+    entered.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    time.sleep(0.2)
+    assert not freed and all(thread.is_alive() for thread in threads)
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    assert len(freed) == 1
