@@ -8,6 +8,7 @@
 
 #include "examples/train/hash.h"
 #include "examples/train/words.h"
+#include "net/number.h"
 
 #define DAMAGED "; remove it, and the one before it is used"
 
@@ -24,13 +25,53 @@ typedef struct stream {
     uint64_t hash;
 } stream;
 
-/// Settings of the exchange decide the bits, too: how values are rounded. How they travel does not,
-/// but with paper, which is cut wherever it is coded.
+/// --groups: 0 is by host, then ranks of a group, then numbers of groups.
+enum { GROUPS_NUMBER = 1 << 16 };
+
+static uint64_t word_of_groups(const char *text)
+{
+    static const char number[] = "number:";
+    unsigned value = 0;
+    if (!text) return 0;
+    if (strncmp(text, number, sizeof number - 1) != 0) return gn_number_parse(text, UINT16_MAX, &value) ? value : 0;
+    return gn_number_parse(text + sizeof number - 1, UINT16_MAX, &value) ? GROUPS_NUMBER + value : 0;
+}
+
+/// How vectors are added, where that decides the bits: 0 in what does not.
+typedef struct adding {
+    uint64_t algorithm, groups, half, values;
+    bool cuts;  // paper's, within a group
+} adding;
+
+/// What lattice and dense have rounded is added exactly, in any order.
+static adding adding_of(const gn_comm_config *c)
+{
+    const bool paper = c->quantise && c->codec.profile == GN_PAPER;
+    if (c->quantise && !paper) return (adding){0};
+    const gn_algorithm algorithm = c->algorithm == GN_RING && c->groups ? GN_GROUP_RING : c->algorithm;
+    adding a = {.algorithm = (uint64_t)algorithm + 1};
+    if (algorithm == GN_GROUP_RING || algorithm == GN_GROUP_AGGREGATOR || algorithm == GN_AGGREGATORS) {
+        a.groups = word_of_groups(c->groups);
+        gn_offload within = c->group_offload;
+        if (within == GN_OFFLOAD_AUTO) within = gn_comm_config_offload(c);
+        const bool plain = c->group_offload == GN_OFFLOAD_AUTO && !a.groups && within == GN_OFFLOAD_LIBRARY;
+        a.cuts = paper && within != GN_OFFLOAD_NONE && !plain;
+    }
+    if (algorithm == GN_SWITCH) {
+        a.half = c->switch_half == GN_HALF_ALL ? GN_HALF_ALL : GN_HALF_NONE;  // gradients are f32
+        a.values = a.half ? 0 : c->switch_values;                             // each packet has its exponent
+    }
+    return a;
+}
+
+/// Settings of the exchange decide the bits, too: how values are rounded, and how they are added.
+/// How they travel does not, but with paper, which is cut wherever it is coded.
 gn_saved_task gn_saved_task_of(const gn_trainer *t)
 {
     const gn_train_settings *s = t->settings;
     const gn_comm_config *c = &s->comm;
     const bool cuts = c->quantise && c->codec.profile == GN_PAPER && c->offload != GN_OFFLOAD_NONE;
+    const adding a = adding_of(c);
     const gn_saved_setting settings[GN_SAVED_SETTINGS] = {
         {"--layers", GN_SAVED_NUMBER, s->layers},
         {"--hidden", GN_SAVED_NUMBER, s->hidden},
@@ -52,6 +93,12 @@ gn_saved_task gn_saved_task_of(const gn_trainer *t)
         {"--scale", GN_SAVED_SCALE, c->quantise ? (uint64_t)c->scale : 0},
         {"images, as their number", GN_SAVED_NUMBER, t->data->train.count},
         {"data, as its hash", GN_SAVED_HASH, gn_trainer_data_hash(t)},
+        // Behind GN_SAVED_SETTINGS_LEAST
+        {"--algorithm", GN_SAVED_ALGORITHM, a.algorithm},
+        {"--groups", GN_SAVED_GROUPS, a.groups},
+        {"paper's cuts within a group (--group-offload)", GN_SAVED_ONOFF, a.cuts},
+        {"--switch-half", GN_SAVED_HALF, a.half},
+        {"--switch-values", GN_SAVED_NUMBER, a.values},
     };
     gn_saved_task task = {.rank = t->rank,
                           .size = t->size,
@@ -160,6 +207,14 @@ static const char *word_text(gn_saved_kind kind, uint64_t word, char text[32])
         snprintf(text, 32, "%s", word ? "auto" : "none");
     else if (kind == GN_SAVED_PROFILE && word < 256 && gn_profile_name((gn_profile)word))
         snprintf(text, 32, "%s", gn_profile_name((gn_profile)word));
+    else if (kind == GN_SAVED_ALGORITHM && word && word <= GN_ALGORITHMS)
+        snprintf(text, 32, "%s", gn_algorithm_name((gn_algorithm)(word - 1)));
+    else if (kind == GN_SAVED_GROUPS && !word)
+        snprintf(text, 32, "host");
+    else if (kind == GN_SAVED_GROUPS && word >= GROUPS_NUMBER)
+        snprintf(text, 32, "number:%" PRIu64, word - GROUPS_NUMBER);
+    else if (kind == GN_SAVED_HALF && word < GN_HALVES)
+        snprintf(text, 32, "%s", gn_half_name((gn_half)word));
     else
         snprintf(text, 32, "%" PRIu64, word);
     return text;
@@ -175,7 +230,9 @@ static gn_status check_setting(const gn_saved_setting *mine, uint64_t word, gn_e
 
 static gn_status check_header(const gn_saved_task *task, const uint64_t *header, gn_error *error)
 {
-    if (header[SETTINGS] != GN_SAVED_SETTINGS || header[ARRAYS] < ARRAYS_LEAST || header[ARRAYS] > ARRAYS_MOST)
+    const uint64_t settings = header[SETTINGS];
+    if ((settings != GN_SAVED_SETTINGS && settings != GN_SAVED_SETTINGS_LEAST) || header[ARRAYS] < ARRAYS_LEAST ||
+        header[ARRAYS] > ARRAYS_MOST)
         return gn_fail(error, GN_CORRUPT, "its header is wrong" DAMAGED);
     if (header[RANK] != (uint64_t)task->rank || header[SIZE] != (uint64_t)task->size)
         return gn_fail(error, GN_MISMATCH, "it is of rank %" PRIu64 " of %" PRIu64 ", and this is rank %d of %d",
@@ -191,7 +248,7 @@ static gn_status read_head(stream *s, const gn_saved_task *task, uint64_t *heade
     for (unsigned i = 0; i < HEADER; i++)
         if (get_word(s, &header[i], error)) return error->status;
     if (check_header(task, header, error)) return error->status;
-    for (unsigned i = 0; i < GN_SAVED_SETTINGS; i++) {
+    for (unsigned i = 0; i < header[SETTINGS]; i++) {
         uint64_t word = 0;
         if (get_word(s, &word, error) || check_setting(&task->setting[i], word, error)) return error->status;
     }

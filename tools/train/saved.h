@@ -7,7 +7,8 @@
 ///     magic[8] header settings[] weights[] velocity[] residual[] scales[] check
 ///
 /// With --scale auto there is a word for the scale of each bucket. Older versions wrote none: then
-/// the scales are found again, and the bits may be others.
+/// the scales are found again, and the bits may be others. Nor did they write all settings: those
+/// that they lack may be others.
 ///
 /// All numbers are little-endian. `check` is a hash of what stands before it.
 
@@ -27,6 +28,9 @@ typedef enum gn_saved_kind {
     GN_SAVED_PROFILE,
     GN_SAVED_SCALE,
     GN_SAVED_HASH,
+    GN_SAVED_ALGORITHM,  ///< and 1 more
+    GN_SAVED_GROUPS,
+    GN_SAVED_HALF,
     GN_SAVED_KINDS
 } gn_saved_kind;
 
@@ -37,7 +41,7 @@ typedef struct gn_saved_setting {
     uint64_t word;
 } gn_saved_setting;
 
-enum { GN_SAVED_SETTINGS = 20 };
+enum { GN_SAVED_SETTINGS = 25, GN_SAVED_SETTINGS_LEAST = 20 };
 
 /// What a file must fit.
 typedef struct gn_saved_task {
