@@ -233,12 +233,52 @@ gn_status gn_comm_init_at(gn_comm **result, const gn_comm_config *wanted, int do
 
 gn_status gn_comm_abort(gn_comm *comm, const char *reason)
 {
-    return comm ? gn_oob_abort(comm, reason) : GN_INVALID;
+    if (!comm) return GN_INVALID;
+    return gn_life_is_copy(comm) ? GN_DEAD : gn_oob_abort(comm, reason);
+}
+
+/// The connections stay what they are for the process that made them.
+static void close_descriptors(gn_comm *comm)
+{
+    for (int i = 0; i < comm->neighbour_count; i++) {
+        gn_neighbour *neighbour = &comm->neighbours[i];
+        if (neighbour->data_in != neighbour->data_out) gn_close(&neighbour->data_in);
+        gn_close(&neighbour->data_out);
+        gn_close(&neighbour->oob->fd);
+    }
+    for (int rank = 0; rank < comm->size; rank++) {
+        const gn_peer *peer = comm->peers->peer[rank];
+        if (peer && peer->in) gn_close(&peer->in->fd);
+        if (peer && peer->out) gn_close(&peer->out->fd);
+    }
+    gn_close(&comm->peers->listener);
+    gn_close(&comm->peers->bell);
+    gn_close(&comm->wake);
+    if (!comm->switched) return;
+    for (unsigned i = 0; i < comm->switched->channels; i++) gn_close(&comm->switched->channel[i].fd);
+    gn_close(&comm->switched->tether.connection->fd);
+    gn_close(&comm->switched->halt);
+    gn_close(&comm->switched->news);
+}
+
+/// In a process that was forked off. A thread of its parent may have been in the midst of a change
+/// of what lies in memory: then that stays.
+static void free_copy(gn_comm *comm)
+{
+    gn_life_leave(comm);
+    if (comm->queue || atomic_load(&comm->occupied))
+        close_descriptors(comm);
+    else
+        free_comm(comm);
 }
 
 void gn_comm_free(gn_comm *comm)
 {
     if (!comm) return;
+    if (gn_life_is_copy(comm)) {
+        free_copy(comm);
+        return;
+    }
     gn_queue_free(comm);
     gn_peers_leave(comm);
     gn_switched_leave(comm);

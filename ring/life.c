@@ -26,10 +26,35 @@ static void after_fork(void)
     pthread_mutex_unlock(&registry_lock);
 }
 
-/// A child has none of the parent's threads. A lock that one of them holds would never be free.
+/// A lock that a thread of the parent's holds would never be free. What it protects may be half
+/// changed, and the connections are the parent's: no call of the child may begin.
+static void end_copy(gn_comm *comm)
+{
+    pthread_mutex_init(&comm->lock, NULL);
+    pthread_mutex_init(&comm->stats_lock, NULL);
+    pthread_mutex_init(&comm->peers->lock, NULL);
+    comm->dead = true;
+    comm->unheard = false;
+    gn_fail(&comm->error, GN_DEAD,
+            "the communicator was made in process %ld, from which this one was forked: make a new one here",
+            (long)comm->process);
+}
+
+static void after_fork_in_child(void)
+{
+    for (gn_comm *comm = registry; comm; comm = comm->next_alive) end_copy(comm);
+    after_fork();
+}
+
+/// A child has none of the parent's threads.
 static void prepare(void)
 {
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
+    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+bool gn_life_is_copy(const gn_comm *comm)
+{
+    return comm->process != getpid();
 }
 
 void gn_life_join(gn_comm *comm)

@@ -7,6 +7,8 @@
 ///   must not take it for dead.
 /// * When it gives up because of what one of them has found, the neighbours of the others are told
 ///   the reason.
+/// * A process that was forked off has copies of its parent's communicators. They are dead there,
+///   and nobody is told.
 ///
 /// Any thread.
 
@@ -21,6 +23,9 @@ void gn_life_leave(gn_comm *comm);
 /// Reads what has been said to the communicators that are in no collective, and sends their signs
 /// of life. Leaves out `comm`, in which the caller waits. @return when that is due again
 uint64_t gn_life_serve(const gn_comm *comm, uint64_t now);
+
+/// Whether it is another process's, from which this one was forked.
+bool gn_life_is_copy(const gn_comm *comm);
 
 /// Whether another one of this process has failed since `comm` was made.
 bool gn_life_has_failed_elsewhere(gn_comm *comm);

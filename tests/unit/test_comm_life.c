@@ -2,6 +2,7 @@
 // Which ranks are given up. A process with several communicators is alive in all of them while it
 // waits in one.
 #include <check.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -296,6 +297,75 @@ START_TEST(test_a_forked_process_leaves_its_parent_alone)
 }
 END_TEST
 
+/// Files of this process that are open.
+static int files(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++) count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/// A child's copy of its parent's group: no call goes through, and freeing it closes its files.
+static void use_copy(gn_comm *copy, const float *values, int before)
+{
+    float sums[COUNT];
+    gn_request *request;
+    const gn_bucket bucket = {.send = values, .recv = sums, .count = COUNT, .op = GN_SUM};
+    RANK_CHECK(gn_allreduce(copy, values, sums, COUNT, GN_SUM) == GN_DEAD);
+    RANK_CHECK(gn_iallreduce(copy, &bucket, &request) == GN_DEAD && !request);
+    RANK_CHECK(gn_send(copy, values, 1, 1 - gn_comm_rank(copy), 0) == GN_DEAD);
+    RANK_CHECK(gn_comm_abort(copy, "not mine") == GN_DEAD);
+    RANK_CHECK(strstr(gn_comm_last_error(copy), "from which this one was forked"));
+    RANK_CHECK(gn_comm_get_stats(copy).sent_bytes);
+    gn_comm_free(copy);
+    RANK_CHECK(files() == before);
+}
+
+typedef struct fork_case {
+    gn_algorithm algorithm;
+    bool queue;  // a request was started before
+} fork_case;
+
+/// A child frees its copy of the group, or ends without it. The parent's group goes on.
+static void run_freed_copy(int rank, const ranks *group, void *argument)
+{
+    const fork_case *c = argument;
+    const int before = files();
+    gn_comm *comm = join(group, rank, 2, "freed", c->algorithm, 4000);
+    float values[COUNT] = {0};
+    const gn_bucket bucket = {.send = values, .recv = values, .count = COUNT, .op = GN_SUM};
+    gn_request *request;
+    if (c->queue) RANK_CHECK(!gn_iallreduce(comm, &bucket, &request) && !gn_wait(request));
+    RANK_CHECK(!gn_allreduce(comm, values, values, COUNT, GN_SUM));
+    if (rank) RANK_CHECK(!gn_send(comm, values, 4, 0, 7));
+    if (!rank) RANK_CHECK(!gn_recv(comm, values, 4, 1, 7, NULL));
+    for (int i = 0; i < 3; i++) {
+        const pid_t child = fork();
+        RANK_CHECK(child >= 0);
+        if (!child) {
+            signal(SIGALRM, SIG_DFL);
+            alarm(20);
+            use_copy(comm, values, before);
+            _exit(0);
+        }
+        int status;
+        RANK_CHECK(waitpid(child, &status, 0) == child && !status);
+        RANK_CHECK(!gn_allreduce(comm, values, values, COUNT, GN_SUM));
+        if (rank) RANK_CHECK(!gn_send(comm, values, 4, 0, 7));
+        if (!rank) RANK_CHECK(!gn_recv(comm, values, 4, 1, 7, NULL));
+    }
+    RANK_CHECK(!gn_barrier(comm));
+    gn_comm_free(comm);
+    RANK_CHECK(files() == before);
+}
+
+START_TEST(test_a_forked_process_frees_its_copy)
+{
+    fork_case c = {.algorithm = algorithms[_i / 2], .queue = _i % 2};
+    ranks_run(2, run_freed_copy, &c, 50);
+}
+END_TEST
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void come_and_go(void)
 {
@@ -397,6 +467,7 @@ int main(void)
     tcase_add_loop_test(running, test_two_threads, 0, 3);
     tcase_add_loop_test(running, test_an_earlier_failure_is_no_reason, 0, 3);
     tcase_add_loop_test(running, test_a_forked_process_leaves_its_parent_alone, 0, 3);
+    tcase_add_loop_test(running, test_a_forked_process_frees_its_copy, 0, 6);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     tcase_add_test(running, test_a_fork_at_any_moment);
 #endif

@@ -27,6 +27,7 @@ typedef struct plan {
     bool leaves;         // the victim, in good order
     size_t other_count;  // of the victim's call
     gn_algorithm algorithm;
+    bool queue;  // a request was started before
 } plan;
 
 static gn_comm_config plan_config(int rank, const ranks *group, const plan *p)
@@ -468,6 +469,44 @@ START_TEST(test_priority_follows_the_times)
 }
 END_TEST
 
+/// A child frees its copy of the group. Neither the switch nor the other ranks hear of it.
+static void run_freed_copy(int rank, const ranks *group, void *argument)
+{
+    const plan *p = argument;
+    const gn_comm_config config = plan_config(rank, group, p);
+    gn_comm *comm = rank_init(rank, group, &config);
+    RANK_CHECK(comm);
+    float values[1000] = {0};
+    const gn_bucket bucket = {.send = values, .recv = values, .count = 1000, .op = GN_SUM};
+    gn_request *request;
+    if (p->queue) RANK_CHECK(!gn_iallreduce(comm, &bucket, &request) && !gn_wait(request));
+    for (int i = 0; i < 3; i++) {
+        RANK_CHECK(!gn_allreduce(comm, values, values, 1000, GN_SUM));
+        const pid_t child = fork();
+        RANK_CHECK(child >= 0);
+        if (!child) {
+            signal(SIGALRM, SIG_DFL);
+            alarm(20);
+            RANK_CHECK(gn_allreduce(comm, values, values, 1000, GN_SUM) == GN_DEAD);
+            gn_comm_free(comm);
+            _exit(0);
+        }
+        int status;
+        RANK_CHECK(waitpid(child, &status, 0) == child && !status);
+    }
+    RANK_CHECK(!gn_allreduce(comm, values, values, 1000, GN_SUM));
+    gn_comm_free(comm);
+}
+
+START_TEST(test_a_forked_process_frees_its_copy)
+{
+    plan p = {.host = &host, .timeout_ms = 4000, .queue = _i};
+    switch_start(&host, NULL);
+    ranks_run(SIZE, run_freed_copy, &p, 50);
+    switch_stop(&host, SIGKILL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("comm switch");
@@ -488,6 +527,7 @@ int main(void)
     tcase_add_test(all, test_leaving_in_good_order);
     tcase_add_loop_test(all, test_leaving_waits_for_nobody_who_is_lost, 0, 2);
     tcase_add_test(all, test_binary32_sums_with_losses);
+    tcase_add_loop_test(all, test_a_forked_process_frees_its_copy, 0, 2);
     tcase_add_test(all, test_priority_follows_the_times);
     suite_add_tcase(suite, all);
     return suite_run(suite);

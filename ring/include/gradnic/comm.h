@@ -31,6 +31,12 @@
 ///   It reads what comes on them, and may call their `log`. A failure that is seen in this way is
 ///   returned by the next call.
 /// - gn_comm_free() tells the peers when the failure of another communicator is the reason.
+///
+/// Forks. A communicator is that of the process that made it. In a process that was forked off, all
+/// calls for its copy return GN_DEAD, and gn_comm_last_error() says why. gn_comm_free() closes the
+/// copies of the connections there, and nobody is told: the first process goes on. Until then, or
+/// an exec, they keep the connections open when the first process dies. Requests of the first
+/// process must not be used. A forked process may make communicators of its own.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -474,7 +480,7 @@ GN_API gn_status gn_barrier(gn_comm *comm);
 GN_API gn_status gn_comm_abort(gn_comm *comm, const char *reason);
 
 /// Says goodbye and frees. Requests that were started run to their end first, and must have been
-/// waited for. NULL: nothing happens.
+/// waited for. NULL: nothing happens. In a forked process it only lets go of the copy: see Forks.
 ///
 /// GN_SWITCH: the first rank that leaves ends the job at the switch. So this waits until every rank
 /// has its last results, at most timeout_ms. It does not wait for a rank that has given no sign of
