@@ -297,36 +297,81 @@ gn_status gn_policy_remove(const gn_policy *policy)
     return change_policy(RTM_DELRULE, 0, policy);
 }
 
-/// A table whose routes are counted.
-typedef struct table_search {
-    unsigned wanted;
-    size_t routes;
-} table_search;
+enum { ROUTES_MAX = 64 };  // that one dump takes down
 
-static int take_table(const struct nlattr *attribute, void *context)
+/// The routes of one table, to any device or to one.
+typedef struct route_search {
+    unsigned table, index;  ///< index 0: any
+    size_t count;
+    gn_kernel_route found[ROUTES_MAX];  ///< the first of them
+} route_search;
+
+static int take_listed(const struct nlattr *attribute, void *context)
 {
-    if (mnl_attr_get_type(attribute) == RTA_TABLE) *(unsigned *)context = mnl_attr_get_u32(attribute);
+    gn_kernel_route *route = context;
+    const unsigned bytes = mnl_attr_get_payload_len(attribute);
+    switch (mnl_attr_get_type(attribute)) {
+    case RTA_TABLE:
+        route->table = mnl_attr_get_u32(attribute);
+        break;
+    case RTA_OIF:
+        route->index = mnl_attr_get_u32(attribute);
+        break;
+    case RTA_DST:
+        if (bytes > sizeof route->prefix.ip.bytes) return MNL_CB_ERROR;
+        memcpy(route->prefix.ip.bytes, mnl_attr_get_payload(attribute), bytes);
+        break;
+    default:
+        break;
+    }
     return MNL_CB_OK;
 }
 
-static int count_route(const struct nlmsghdr *header, void *context)
+static int note_route(const struct nlmsghdr *header, void *context)
 {
-    table_search *search = context;
-    unsigned table = 0;
-    if (mnl_attr_parse(header, sizeof(struct rtmsg), take_table, &table) < 0) return MNL_CB_ERROR;
-    search->routes += table == search->wanted;
+    route_search *search = context;
+    const struct rtmsg *info = mnl_nlmsg_get_payload(header);
+    gn_kernel_route route = {
+        .prefix = {.ip = {.version = info->rtm_family == AF_INET ? 4 : 6}, .length = info->rtm_dst_len}};
+    if (mnl_attr_parse(header, sizeof *info, take_listed, &route) < 0) return MNL_CB_ERROR;
+    if (route.table != search->table || (search->index && route.index != search->index)) return MNL_CB_OK;
+    if (search->count < ROUTES_MAX) search->found[search->count] = route;
+    search->count++;
     return MNL_CB_OK;
+}
+
+static gn_status list_routes(int version, route_search *search)
+{
+    char buffer[MESSAGE_BYTES];
+    struct nlmsghdr *header = begin(buffer, RTM_GETROUTE, NLM_F_DUMP);
+    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->rtm_family = (uint8_t)family_of(version);
+    search->count = 0;
+    return transact(header, note_route, search);
+}
+
+static gn_status clear_routes(int version, unsigned index, unsigned table)
+{
+    route_search search = {.table = table, .index = index};
+    for (;;) {
+        if (list_routes(version, &search)) return GN_IO;
+        if (!search.count) return GN_OK;
+        for (size_t i = 0; i < search.count && i < ROUTES_MAX; i++)
+            if (gn_kernel_route_remove(&search.found[i]) && errno != ESRCH) return GN_IO;
+    }
+}
+
+gn_status gn_kernel_routes_clear(unsigned index, unsigned table)
+{
+    const gn_status four = clear_routes(4, index, table), six = clear_routes(6, index, table);
+    return four ? four : six;
 }
 
 /// False, too, where the kernel does not say it.
 static bool is_empty(int version, unsigned table)
 {
-    char buffer[MESSAGE_BYTES];
-    table_search search = {.wanted = table};
-    struct nlmsghdr *header = begin(buffer, RTM_GETROUTE, NLM_F_DUMP);
-    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
-    info->rtm_family = (uint8_t)family_of(version);
-    return !transact(header, count_route, &search) && !search.routes;
+    route_search search = {.table = table};
+    return !list_routes(version, &search) && !search.count;
 }
 
 bool gn_policy_is_idle(const gn_policy *policy)

@@ -16,7 +16,7 @@
 #include "net/socket.h"
 #include "suite.h"
 
-enum { FRA_DSCP_ = 25, UNKNOWN = 200, LOOPBACK = 1 };
+enum { FRA_DSCP_ = 25, UNKNOWN = 200, LOOPBACK = 1, ANOTHER = 77 };
 
 static bool kernel_is_old;
 static gn_peers *peers;
@@ -101,11 +101,16 @@ static bool take_any(int version)
     return found;
 }
 
-static gn_status open_steer(gn_steer *steer, gn_steer_mode mode)
+static gn_status open_for(gn_steer *steer, gn_steer_mode mode, unsigned device)
 {
     const gn_steer_config config = {.mode = mode};
     const gn_rule rules[2] = {{.tos = 0x28}, {.tos = 0x48}};
-    return gn_steer_open(steer, &config, LOOPBACK, peers, rules, 2, &error);
+    return gn_steer_open(steer, &config, device, peers, rules, 2, &error);
+}
+
+static gn_status open_steer(gn_steer *steer, gn_steer_mode mode)
+{
+    return open_for(steer, mode, LOOPBACK);
 }
 
 START_TEST(rules_are_made_and_removed)
@@ -142,13 +147,43 @@ START_TEST(kernel_that_ignores_the_dscp)
 }
 END_TEST
 
+static gn_kernel_route route_of(const char *prefix, unsigned index, unsigned table)
+{
+    gn_kernel_route route = {.index = index, .table = table};
+    ck_assert_int_eq(gn_prefix_parse(prefix, &route.prefix, &error), GN_OK);
+    return route;
+}
+
+// The device of a killed NIC may stay, with its routes: --existing. The next NIC has that device
+// for itself. It starts, with routes to its own peers alone, and leaves none.
+START_TEST(routes_of_a_killed_one_go)
+{
+    gn_steer killed, steer;
+    if (!enter_network()) return;
+    const gn_kernel_route old[2] = {route_of("192.0.2.9/32", LOOPBACK, GN_STEER_TABLE),
+                                    route_of("2001:db8::9/128", LOOPBACK, GN_STEER_TABLE)};
+    const gn_kernel_route other = route_of("192.0.2.9/32", LOOPBACK, GN_STEER_TABLE + 1);
+    ck_assert_int_eq(open_steer(&killed, GN_STEER_MARK), GN_OK);
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(gn_kernel_route_add(&old[i]), GN_OK);
+    ck_assert_int_eq(gn_kernel_route_add(&other), GN_OK);
+    ck_assert_msg(open_steer(&steer, GN_STEER_MARK) == GN_OK, "%s", error.text);
+    for (int i = 0; i < 2; i++) ck_assert(gn_kernel_route_remove(&old[i]) && errno == ESRCH);
+    const gn_policy policies[2] = {marked(4), marked(6)};
+    for (int i = 0; i < 2; i++) ck_assert(!gn_policy_is_idle(&policies[i]));
+    gn_steer_close(&steer);
+    ck_assert(!take_any(4) && !take_any(6));
+    for (int i = 0; i < 2; i++) ck_assert(gn_policy_is_idle(&policies[i]));
+    ck_assert_int_eq(gn_kernel_route_remove(&other), GN_OK);
+}
+END_TEST
+
 // Another NIC steers. This one fails, and leaves the other's rules alone.
 START_TEST(rules_of_others_stay)
 {
     gn_steer first, second;
     if (!enter_network()) return;
     ck_assert_int_eq(open_steer(&first, GN_STEER_MARK), GN_OK);
-    ck_assert_int_eq(open_steer(&second, GN_STEER_MARK), GN_INVALID);
+    ck_assert_int_eq(open_for(&second, GN_STEER_MARK, ANOTHER), GN_INVALID);
     ck_assert_ptr_nonnull(strstr(error.text, "a policy rule for table 18766 exists already"));
     ck_assert(take_any(4) && take_any(6));
     gn_steer_close(&first);
@@ -177,12 +212,11 @@ START_TEST(who_fails_leaves_what_it_found)
 {
     gn_steer steer;
     const gn_policy left[2] = {marked(4), marked(6)};
-    gn_kernel_route route = {.index = LOOPBACK, .table = GN_STEER_TABLE};
     if (!enter_network()) return;
+    const gn_kernel_route route = route_of("2001:db8::7/128", LOOPBACK, GN_STEER_TABLE);
     for (int i = 0; i < 2; i++) ck_assert_int_eq(gn_policy_add(&left[i]), GN_OK);
-    ck_assert_int_eq(gn_prefix_parse("2001:db8::7/128", &route.prefix, &error), GN_OK);
     ck_assert_int_eq(gn_kernel_route_add(&route), GN_OK);
-    ck_assert_int_eq(open_steer(&steer, GN_STEER_MARK), GN_INVALID);
+    ck_assert_int_eq(open_for(&steer, GN_STEER_MARK, ANOTHER), GN_INVALID);
     ck_assert_ptr_nonnull(strstr(error.text, "a policy rule for table 18766 exists already, and the table has routes"));
     ck_assert(!gn_policy_is_idle(&left[1]));
     ck_assert(take_any(4) && take_any(6));
@@ -205,6 +239,6 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("steer", begin, end, rules_are_made_and_removed, kernel_that_ignores_the_dscp,
-                     rules_of_others_stay, rules_of_a_killed_one_are_taken_over, who_fails_leaves_what_it_found,
-                     rule_without_dscp_is_not_taken_over);
+                     routes_of_a_killed_one_go, rules_of_others_stay, rules_of_a_killed_one_are_taken_over,
+                     who_fails_leaves_what_it_found, rule_without_dscp_is_not_taken_over);
 }
