@@ -29,6 +29,7 @@ typedef struct peer {
     size_t results;      ///< of its block: sums that have come
     uint8_t *in, *out;   ///< WINDOW pieces; what the wire function sees
     size_t staged, staged_sent;
+    size_t room;  ///< that it had for the next bytes when it was served
     bool full, heard;
 } peer;
 
@@ -256,11 +257,10 @@ static gn_status serve(direct *d, size_t index, bool *moved)
 {
     peer *p = &d->peer[index];
     bool here = false;
-    size_t room = 0;
     gn_status status = GN_OK;
     if (!p->heard) p->heard = gn_oob_has_header(d->comm, (int)index);
-    uint8_t *to = room_for(d, p, &room);
-    if (p->heard && room) status = receive_from(d, index, to, room, &here);
+    uint8_t *to = room_for(d, p, &p->room);
+    if (p->heard && p->room) status = receive_from(d, index, to, p->room, &here);
     if (!status) status = send_to(d, index, &here);
     if (status || !here) return status;
     *moved = true;
@@ -284,14 +284,14 @@ static gn_status move(direct *d, bool *moved)
     return GN_OK;
 }
 
+/// Waits for what serve() could not do. It goes by the room that was there then: a piece that has
+/// come since, whole in shared memory, takes no room and is to be added.
 static gn_status await(direct *d, bool blocked)
 {
     gn_wish wishes[GN_RANKS_MAX];
     for (size_t i = 0; i < d->peers; i++) {
         const peer *p = &d->peer[i];
-        size_t room = 0;
-        (void)room_for(d, p, &room);
-        wishes[i] = (gn_wish){.reading = p->heard && room, .sending = p->full, .owes = owes(d, p) && room};
+        wishes[i] = (gn_wish){.reading = p->heard && p->room, .sending = p->full, .owes = owes(d, p) && p->room};
     }
     return gn_await_data(d->comm, wishes, blocked);
 }
