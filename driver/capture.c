@@ -15,6 +15,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "host/ending.h"
 #include "host/warn.h"
 #include "net/strangers.h"
 
@@ -112,11 +113,13 @@ static bool is_stuck(gn_capture *capture)
 
 // Opening -----------------------------------------------------------------------------------------
 
-/// Opens what is there, and changes nothing. A FIFO's reader has some time to come.
+/// Opens what is there, and changes nothing. A FIFO's reader has some time to come, but a signal that
+/// ends the program has not to wait for it.
 static int open_to_write(const char *path)
 {
     int fd = -1;
-    for (int waited = 0; waited <= READER_MS; waited += LOOK_MS) {
+    errno = ECANCELED;
+    for (int waited = 0; waited <= READER_MS && !gn_ending_waits(); waited += LOOK_MS) {
         fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (fd >= 0 || errno != ENXIO) break;
         if (!waited) gn_warn("%s: waiting for its reader", path);
@@ -167,6 +170,15 @@ int gn_capture_file(const char *path, bool force, gn_error *error)
     if (errno == EEXIST) return open_existing(path, force, error);
     gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
     return -1;
+}
+
+void gn_capture_drop(int fd, const char *path, bool force)
+{
+    struct stat there, opened;
+    const bool is_new = !force && strcmp(path, "-") != 0 && !fstat(fd, &opened) && S_ISREG(opened.st_mode);
+    if (is_new && !lstat(path, &there) && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino)
+        (void)unlink(path);
+    close(fd);
 }
 
 gn_capture *gn_capture_open(const char *path, bool force, gn_error *error)

@@ -29,6 +29,8 @@ gn_capture *gn_capture_open(const char *path, bool force, gn_error *error);
 /// The first half of it: the descriptor of a file that has lost nothing yet, or -1. Whoever may
 /// still fail opens all that it needs before it takes this one.
 int gn_capture_file(const char *path, bool force, gn_error *error);
+/// Closes it instead of the second half. Without `force` the file is new, and is removed.
+void gn_capture_drop(int fd, const char *path, bool force);
 /// Takes over `fd`, which is open for writing, and empties a regular file, but not standard output
 /// ("-"). `path` is for messages otherwise.
 gn_capture *gn_capture_take(int fd, const char *path, gn_error *error);

@@ -189,7 +189,7 @@ static gn_status open_captures(gn_nic *nic, gn_error *error)
     int host = -1, wire = -1;
     if (c->pcap_host && (host = gn_capture_file(c->pcap_host, c->overwrite, error)) < 0) return error->status;
     if (c->pcap_wire && (wire = gn_capture_file(c->pcap_wire, c->overwrite, error)) < 0) {
-        gn_close(&host);
+        if (host >= 0) gn_capture_drop(host, c->pcap_host, c->overwrite);
         return error->status;
     }
     if (host >= 0) nic->pcap_host = gn_capture_take(host, c->pcap_host, error);
@@ -205,7 +205,7 @@ static gn_nic *allocate(const gn_nic_config *config)
     gn_nic *nic = calloc(1, sizeof *nic);
     if (!nic) return NULL;
     nic->config = *config;
-    nic->tun.fd = nic->wire.fd = nic->stop_event = -1;
+    nic->tun.fd = nic->wire.fd = nic->stop_event = nic->signals = -1;
     nic->started = gn_now();
     nic->out = calloc(1, sizeof *nic->out);
     nic->in = calloc(1, sizeof *nic->in);
@@ -235,7 +235,14 @@ gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error
         goto failed;
     }
     if (gn_account_find(&account, config->user, error)) goto failed;
-    if (open_wire(nic, error) || open_device(nic, error) || open_engine(nic, error)) goto failed;
+    if (open_wire(nic, error)) goto failed;
+    // From here on there is something to remove, so a signal waits until somebody does that.
+    nic->signals = gn_ending_open();
+    if (nic->signals < 0) {
+        gn_fail(error, GN_IO, "signalfd: %s", strerror(errno));
+        goto failed;
+    }
+    if (open_device(nic, error) || open_engine(nic, error)) goto failed;
     gn_coalescer_init(&nic->in->coalescer, &nic->tun);
     if (config->control && !(nic->control = gn_control_open(config->control, &account, error))) goto failed;
     if (config->metrics.ip.version && !(nic->metrics = gn_metrics_open(&config->metrics, &gn_nic_metrics, error)))
@@ -264,6 +271,7 @@ void gn_nic_close(gn_nic *nic)
     gn_tun_close(&nic->tun);
     gn_wire_close(&nic->wire);
     if (nic->stop_event >= 0) close(nic->stop_event);
+    if (nic->signals >= 0) close(nic->signals);
     gn_datapath_close(nic->datapath);
     gn_fault_free(nic->out->fault);
     gn_guard_free(nic->out->guard);
@@ -290,19 +298,19 @@ static void reload(gn_nic *nic)
     gn_notify(GN_NOTICE_READY);
 }
 
-static void serve(gn_nic *nic, int signals)
+static void serve(gn_nic *nic)
 {
     gn_notify(GN_NOTICE_READY);
     while (!atomic_load(&nic->stop)) {
         struct pollfd watched[3 + GN_CONTROL_POLL] = {{.fd = nic->stop_event, .events = POLLIN},
-                                                      {.fd = signals, .events = POLLIN},
+                                                      {.fd = nic->signals, .events = POLLIN},
                                                       {.fd = gn_metrics_fd(nic->metrics), .events = POLLIN}};
         const int timeout = gn_control_prepare(nic->control, watched + 3);
         if (gn_poll(watched, 3 + GN_CONTROL_POLL, timeout) < 0 && errno != EINTR) {
             gn_nic_stop(nic, errno);
             break;
         }
-        const gn_ending asked = gn_ending_next(signals, nic->config.reload);
+        const gn_ending asked = gn_ending_next(nic->signals, nic->config.reload);
         if (asked == GN_ENDING_NOW) break;
         if (asked == GN_ENDING_RELOAD) reload(nic);
         if (watched[2].revents) gn_metrics_give(nic->metrics, gn_nic_stats(nic));
@@ -324,26 +332,20 @@ static gn_status check_engine(gn_nic *nic, gn_error *error)
 gn_status gn_nic_run(gn_nic *nic, gn_error *error)
 {
     pthread_t out, in;
-    const int signals = gn_ending_open();
-    if (signals < 0) return gn_fail(error, GN_IO, "signalfd: %s", strerror(errno));
     // The rate limiter sleeps for fractions of a millisecond, where the default slack of 50 us
     // would be an error of 5 %. Threads inherit the slack.
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
-    if (nic->metrics && gn_metrics_start(nic->metrics, nic->tun.name, error)) {
-        close(signals);
-        return error->status;
-    }
+    if (nic->metrics && gn_metrics_start(nic->metrics, nic->tun.name, error)) return error->status;
     int failed = pthread_create(&out, NULL, gn_out_thread, nic);
     if (!failed) {
         failed = pthread_create(&in, NULL, gn_in_thread, nic);
         if (!failed) {
-            serve(nic, signals);
+            serve(nic);
             pthread_join(in, NULL);
         }
         gn_nic_stop(nic, 0);
         pthread_join(out, NULL);
     }
-    close(signals);
     if (failed) return gn_fail(error, GN_IO, "cannot start a thread: %s", strerror(failed));
     if (check_engine(nic, error)) return error->status;
     const int reason = atomic_load(&nic->failure);

@@ -75,6 +75,7 @@ struct gn_nic {
     struct gn_control *control;                   ///< NULL: none
     struct gn_metrics *metrics;                   ///< NULL: none
     int stop_event;                               ///< eventfd: readable when the threads are to end
+    int signals;                                  ///< of gn_ending_open(); -1: not yet
     atomic_bool stop;
     atomic_int failure;  ///< errno of a thread that gave up
     uint64_t started;    ///< gn_now()

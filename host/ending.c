@@ -40,6 +40,15 @@ int gn_ending_open(void)
     return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+bool gn_ending_waits(void)
+{
+    sigset_t waiting;
+    bool any = false;
+    if (sigpending(&waiting)) return false;
+    for (int i = 0; i < NUMBERS; i++) any |= sigismember(&waiting, numbers[i]) == 1;
+    return any;
+}
+
 gn_ending gn_ending_next(int fd, bool reloads)
 {
     struct signalfd_siginfo signal;

@@ -42,8 +42,7 @@ cmp -s "$testbed_dir/received" "$testbed_dir/host" && fail "nothing was compress
 mkdir "$testbed_dir/times"
 for run in 1 2; do
     testbed_nic_start 2 "--pcap-host $testbed_dir/times/host-%F-%H%M%S.pcap" || fail "NIC with the time in a capture's name, run $run"
-    kill -KILL "$(testbed_nic_pid 2)"
-    testbed_nic_stop 2
+    testbed_nic_stop 2 KILL
     sleep 1.1 # another second, another name
 done
 ls "$testbed_dir/times" >"$testbed_dir/names"
@@ -59,4 +58,19 @@ for wrong in "-c $(testbed_control 2)" "-c none --pcap-wire $testbed_dir/link.pc
         fail "a NIC starts with $wrong"
     [ "$(cat "$testbed_dir/old.pcap")" = "a week of packets" ] || fail "a NIC that did not start has emptied a capture: $wrong"
 done
+# Without -f it has left none.
+testbed_run 1 "$gradnic" nic -q -c none -a 10.77.0.1/24 -P "$(_testbed_peer 2)" --pcap-host "$testbed_dir/new.pcap" --pcap-wire "$testbed_dir/nowhere/new.pcap" 2>"$testbed_dir/wrong" &&
+    fail "a NIC without its capture"
+grep -q 'nowhere/new.pcap: No such file' "$testbed_dir/wrong" || fail "$(cat "$testbed_dir/wrong")"
+[ ! -e "$testbed_dir/new.pcap" ] || fail "a NIC that did not start has left a capture"
+
+# A signal that comes while it starts ends it, and leaves no policy rule.
+mkfifo "$testbed_dir/fifo"
+testbed_start 1 "$gradnic" nic -c none -d gn9 --steer mark -P "$(testbed_link_address 2)=$(testbed_link_address 2):9" --pcap-host "$testbed_dir/fifo" 2>"$testbed_dir/early.log"
+for ((i = 0; i < 250; i++)); do ! grep -q 'waiting for its reader' "$testbed_dir/early.log" || break; sleep 0.02; done
+testbed_run 1 ip rule | grep -q 'lookup 18766' || fail "a NIC that starts has no policy rule: $(cat "$testbed_dir/early.log")"
+kill -s TERM "$testbed_pid"
+for ((i = 0; i < 250; i++)); do kill -0 "$testbed_pid" 2>/dev/null || break; sleep 0.02; done
+expect "looks until a NIC that starts has ended" "$i" -lt 250
+! testbed_run 1 ip rule | grep -q 'lookup 18766' || fail "a NIC that was ended while it started has left its policy rule"
 exit 0
