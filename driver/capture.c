@@ -113,8 +113,8 @@ static bool is_stuck(gn_capture *capture)
 
 // Opening -----------------------------------------------------------------------------------------
 
-/// Opens what is there, and changes nothing. A FIFO's reader has some time to come, but a signal that
-/// ends the program has not to wait for it.
+/// Opens what is there, and changes nothing. A FIFO's reader has some time to come. A signal that
+/// ends the program does not wait for it.
 static int open_to_write(const char *path)
 {
     int fd = -1;

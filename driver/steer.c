@@ -71,8 +71,8 @@ static gn_policy policy_at(const gn_steer *steer, size_t index)
                        .mark = steer->config.mode == GN_STEER_MARK ? steer->config.mark : 0};
 }
 
-/// Whether a rule that exists already is one of a NIC that was killed. A NIC that runs has routes in
-/// the table. Those of a killed one have gone with its device, or were cleared.
+/// Whether a rule that exists already is one of a NIC that was killed. A NIC that runs has routes
+/// in the table. Those of a killed one have gone with its device, or were cleared.
 static bool adopt(gn_steer *steer, const gn_policy *policy)
 {
     if (errno != EEXIST || !gn_policy_is_idle(policy)) return false;
@@ -141,8 +141,8 @@ gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned
     if (!steer->config.priority) steer->config.priority = GN_STEER_PRIORITY;
     if (!steer->config.mark) steer->config.mark = GN_STEER_MARK_DEFAULT;
     collect_tos(steer, rules, rule_count);
-    // A device that stays (--existing) keeps the routes of a NIC that was killed. Nobody else has the
-    // device now, so they are nobody's. Where they cannot be removed, the next steps say why.
+    // A device that stays (--existing) keeps the routes of a NIC that was killed. Nobody else has
+    // the device now, so they are nobody's. Where they cannot be removed, the next steps say why.
     if (steer->config.mode != GN_STEER_OVERLAY) (void)gn_kernel_routes_clear(index, steer->config.table);
     // The rules come first: as long as their table has no routes, they do nothing, even where the
     // kernel has got a rule wrong.

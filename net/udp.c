@@ -37,6 +37,7 @@ int gn_udp_open(int family, const gn_udp_options *options)
         set(fd, IPPROTO_IP, IP_RECVTOS, 1);
         if (six) set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
     }
+    if (options->read_to) set(fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
     if (options->overflow) set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
     if (options->tos) gn_socket_set_tos(fd, options->tos);
     set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, options->receive_bytes);

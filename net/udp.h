@@ -36,6 +36,7 @@ typedef struct gn_udp_options {
     /// say is for gn_udp_told(). An error of a call may then be about an earlier datagram.
     bool unlearnt;
     bool read_tos;  ///< each message that comes in tells its ToS
+    bool read_to;   ///< ... and which of this host's addresses it was sent to
     bool overflow;  ///< ... and how many datagrams were lost because the buffer was full
     uint8_t tos;    ///< of what is sent
     // Bytes of the socket's buffers.

@@ -9,7 +9,7 @@
 
 /// Room for all that the kernel may say of a message.
 typedef union notes {
-    uint8_t bytes[3 * CMSG_SPACE(sizeof(int))];
+    uint8_t bytes[3 * CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct in6_pktinfo))];
     struct cmsghdr align;
 } notes;
 
@@ -31,6 +31,24 @@ static int value_of(const struct cmsghdr *header)
     return value;
 }
 
+/// The address that a message was sent to, where a header tells it.
+static void read_to(const struct cmsghdr *header, gn_ip *to)
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    struct in_pktinfo four;
+    struct in6_pktinfo six;
+    if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
+        memcpy(&four, CMSG_DATA(header), sizeof four);
+        *to = (gn_ip){.version = 4};
+        memcpy(to->bytes, &four.ipi_spec_dst, sizeof four.ipi_spec_dst);
+    }
+    if (header->cmsg_level != IPPROTO_IPV6 || header->cmsg_type != IPV6_PKTINFO) return;
+    memcpy(&six, CMSG_DATA(header), sizeof six);
+    const bool is_four = !memcmp(&six.ipi6_addr, mapped, sizeof mapped);
+    *to = (gn_ip){.version = is_four ? 4 : 6};
+    memcpy(to->bytes, (const uint8_t *)&six.ipi6_addr + (is_four ? sizeof mapped : 0), is_four ? 4 : 16);
+}
+
 static gn_udp_arrival read_message(struct msghdr *message, size_t bytes)
 {
     gn_udp_arrival a = {
@@ -40,6 +58,7 @@ static gn_udp_arrival read_message(struct msghdr *message, size_t bytes)
         if (level == IPPROTO_UDP && type == UDP_GRO && value > 0) a.segment = (size_t)value;
         if ((level == IPPROTO_IP && type == IP_TOS) || (level == IPPROTO_IPV6 && type == IPV6_TCLASS))
             a.tos = (uint8_t)value;
+        read_to(header, &a.to);
         if (level == SOL_SOCKET && type == SO_RXQ_OVFL) a.has_dropped = true, a.dropped = (uint32_t)value;
     }
     return a;

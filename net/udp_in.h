@@ -26,6 +26,7 @@ typedef struct gn_udp_arrival {
     /// NULL where nobody asked.
     const struct sockaddr_storage *from;
     uint8_t tos;       ///< 0 where nobody asked (gn_udp_options.read_tos)
+    gn_ip to;          ///< version 0 where nobody asked (gn_udp_options.read_to)
     bool has_dropped;  ///< `dropped` is told: gn_udp_options.overflow, and it is not 0
     uint32_t dropped;  ///< datagrams that this socket has lost so far
 } gn_udp_arrival;

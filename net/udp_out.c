@@ -28,6 +28,20 @@ static void tell_kernel(gn_udp_batch *batch, int level, int type, const void *va
     header->msg_controllen += CMSG_SPACE(bytes);
 }
 
+/// The source address of the last message.
+static void tell_source(gn_udp_batch *batch, const gn_ip *from)
+{
+    if (from->version == 6) {
+        struct in6_pktinfo info = {.ipi6_ifindex = 0};
+        memcpy(&info.ipi6_addr, from->bytes, sizeof info.ipi6_addr);
+        tell_kernel(batch, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof info);
+    } else if (from->version == 4) {
+        struct in_pktinfo info = {.ipi_ifindex = 0};
+        memcpy(&info.ipi_spec_dst, from->bytes, sizeof info.ipi_spec_dst);
+        tell_kernel(batch, IPPROTO_IP, IP_PKTINFO, &info, sizeof info);
+    }
+}
+
 void gn_udp_batch_begin(gn_udp_batch *batch, const gn_udp_to *to)
 {
     gn_udp_message *message = &batch->message[batch->messages++];
@@ -38,6 +52,7 @@ void gn_udp_batch_begin(gn_udp_batch *batch, const gn_udp_to *to)
     const int tos = to->tos;
     if (to->tos)
         tell_kernel(batch, to->six ? IPPROTO_IPV6 : IPPROTO_IP, to->six ? IPV6_TCLASS : IP_TOS, &tos, sizeof tos);
+    tell_source(batch, &to->from);
 }
 
 static bool lies_behind(const struct msghdr *header, const void *data)

@@ -27,12 +27,15 @@ enum {
     GN_UDP_OUT_BYTES = 65487   ///< and their bytes: 65535 less the IPv6 and UDP headers
 };
 
-/// Where a message goes. The bytes at `address` are read when it is sent.
+/// Where a message goes, and from where. The bytes at `address` are read when it is sent.
 typedef struct gn_udp_to {
     const struct sockaddr_storage *address;  ///< NULL: where the socket is connected to
     socklen_t length;
     bool six;     ///< as IPv6, which has an option of its own for `tos`
     uint8_t tos;  ///< ToS of these datagrams; 0: the socket's
+    /// The address that they come from; version 0: the socket's, or what the kernel chooses. It is
+    /// one of this host's, and as IPv6 or IPv4 as `six` says.
+    gn_ip from;
 } gn_udp_to;
 
 /// Whether datagrams to an address travel as IPv6: not to ::ffff:a.b.c.d.
@@ -47,9 +50,9 @@ typedef struct gn_udp_message {
     size_t bytes;    ///< of all of them
     size_t segment;  ///< of each but the last; 0 where there is only one
     union {
-        uint8_t bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint16_t))];
+        uint8_t bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(uint16_t))];
         struct cmsghdr align;
-    } control;  ///< for the kernel: ToS, and the length to cut at, which comes last
+    } control;  ///< for the kernel: ToS, source, and the length to cut at, which comes last
 } gn_udp_message;
 
 typedef struct gn_udp_batch {

@@ -111,8 +111,8 @@ static void drain(gn_shard *shard, const gn_channel *channel)
 }
 
 /// Gives the job its ports, and enters it in the switch.
-static gn_status enter(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
-                       const gn_endpoint *above)
+static gn_status enter(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_far_end *children,
+                       const gn_far_end *above)
 {
     gn_channel *channel = &shard->channels[number];
     const unsigned first = number * GN_SOURCES_MAX;
@@ -164,8 +164,8 @@ static gn_status begin(gn_shard *shard, unsigned number, uint16_t job, uint16_t 
     return GN_OK;
 }
 
-gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_endpoint *children,
-                       const gn_endpoint *above, const gn_channel_keys *keys)
+gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, const gn_far_end *children,
+                       const gn_far_end *above, const gn_channel_keys *keys)
 {
     gn_shard_lock(shard);
     gn_status status = enter(shard, number, job, children, above);
@@ -177,7 +177,7 @@ gn_status gn_shard_add(gn_shard *shard, unsigned number, gn_switch_job *job, con
     return status;
 }
 
-gn_status gn_shard_add_ps(gn_shard *shard, unsigned number, const gn_ps_config *config, const gn_endpoint *below,
+gn_status gn_shard_add_ps(gn_shard *shard, unsigned number, const gn_ps_config *config, const gn_far_end *below,
                           const gn_channel_keys *keys)
 {
     gn_channel *channel = &shard->channels[number];

@@ -190,6 +190,18 @@ static void make_keys(const gn_switchd *daemon, const gn_job *job, unsigned c, g
     gn_greeting_key_down(&job->above->greeting, terms->name, number, gen, keys->from_above);
 }
 
+/// A child, or what is above, at this UDP port. It hears datagrams from the address alone that it
+/// has connected to. A switch that listens on all addresses would send from any.
+static gn_far_end far_end(const gn_switchd *daemon, const gn_session *session, uint16_t udp_port)
+{
+    gn_far_end end = {.at = session->remote};
+    gn_endpoint local;
+    end.at.port = udp_port;
+    const bool any = gn_ip_is_any(&daemon->listen.ip) && session->connection;
+    if (any && gn_socket_local(session->connection->fd, &local)) end.here = local.ip;
+    return end;
+}
+
 static gn_status start_ps_channel(gn_switchd *daemon, gn_job *job, unsigned c)
 {
     const gn_admission_join *terms = gn_job_terms(job);
@@ -201,22 +213,18 @@ static gn_status start_ps_channel(gn_switchd *daemon, gn_job *job, unsigned c)
                                  .packet_values = terms->packet_values,
                                  .level = (uint8_t)(terms->level - 1),
                                  .children = job->fanin};
-    gn_endpoint below = job->child[job->first]->remote;
-    below.port = terms->udp_port[c];
+    const gn_far_end below = far_end(daemon, job->child[job->first], terms->udp_port[c]);
     gn_channel_keys keys;
     // Its one child is the switch, whatever its number of contributors.
     make_keys(daemon, job, c, &keys);
     return gn_shard_add_ps(daemon->shard[job->shard[c]], job->channel[c], &config, &below, &keys);
 }
 
-static gn_status start_channel(gn_switchd *daemon, gn_job *job, unsigned c, const gn_endpoint *above)
+static gn_status start_channel(gn_switchd *daemon, gn_job *job, unsigned c, const gn_far_end *above)
 {
-    gn_endpoint children[GN_AGG_WORKERS_MAX];
+    gn_far_end children[GN_AGG_WORKERS_MAX];
     gn_switch_job it = describe(daemon, job, c);
-    for (unsigned i = 0; i < it.children; i++) {
-        children[i] = job->child[i]->remote;
-        children[i].port = job->join[i].udp_port[c];
-    }
+    for (unsigned i = 0; i < it.children; i++) children[i] = far_end(daemon, job->child[i], job->join[i].udp_port[c]);
     gn_channel_keys keys;
     make_keys(daemon, job, c, &keys);
     return gn_shard_add(daemon->shard[job->shard[c]], job->channel[c], &it, children, above, &keys);
@@ -236,11 +244,11 @@ gn_status gn_job_start(gn_switchd *daemon, gn_job *job, gn_error *error)
     if (!has_leader(daemon, job))
         return gn_fail(error, GN_INVALID, "rank 0 is none of the children, and not below one of them");
     for (unsigned c = 0; c < channels; c++) {
-        gn_endpoint above = job->above ? job->above->remote : (gn_endpoint){.port = 0};
-        above.port = job->welcome.udp_port[c];
+        gn_far_end above = {.at.port = 0};
+        if (job->above) above = far_end(daemon, job->above, job->welcome.udp_port[c]);
         const gn_status status = daemon->config.role == GN_SWITCHD_PS
                                      ? start_ps_channel(daemon, job, c)
-                                     : start_channel(daemon, job, c, above.ip.version ? &above : NULL);
+                                     : start_channel(daemon, job, c, job->above ? &above : NULL);
         if (status)
             return gn_fail(error, status, "channel %u with %u slots: %s", c, job->welcome.slots,
                            status == GN_NO_SPACE ? "no room in one piece (--slots)" : gn_status_string(status));

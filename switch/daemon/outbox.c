@@ -140,7 +140,8 @@ static void begin_message(gn_outbox *box, gn_source *to)
     const gn_udp_to where = {.address = &to->address,
                              .length = to->length,
                              .six = gn_udp_is_six(&to->address),
-                             .tos = gn_ecn_capable(to->tos)};
+                             .tos = gn_ecn_capable(to->tos),
+                             .from = to->here};
     if (!gn_udp_batch_has_room(&box->batch)) send_messages(box);
     box->to[box->batch.messages] = to;
     gn_udp_batch_begin(&box->batch, &where);

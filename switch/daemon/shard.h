@@ -102,12 +102,11 @@ void gn_shard_free(gn_shard *shard);
 int gn_shard_free_channel(const gn_shard *shard, uint64_t taken);
 
 /// Gives a channel to a job. `job`: as for gn_switch_add_job(); its ports are filled in here.
-/// `children` and `above` are the endpoints of the children, and of the parent or parameter server
-/// (NULL: none).
-gn_status gn_shard_add(gn_shard *shard, unsigned channel, gn_switch_job *job, const gn_endpoint *children,
-                       const gn_endpoint *above, const gn_channel_keys *keys);
+/// `above` is the parent or parameter server (NULL: none).
+gn_status gn_shard_add(gn_shard *shard, unsigned channel, gn_switch_job *job, const gn_far_end *children,
+                       const gn_far_end *above, const gn_channel_keys *keys);
 /// The same for a parameter server: `below` is the switch.
-gn_status gn_shard_add_ps(gn_shard *shard, unsigned channel, const gn_ps_config *config, const gn_endpoint *below,
+gn_status gn_shard_add_ps(gn_shard *shard, unsigned channel, const gn_ps_config *config, const gn_far_end *below,
                           const gn_channel_keys *keys);
 /// Takes a channel back. Nothing of it that is under way comes out any more.
 void gn_shard_remove(gn_shard *shard, unsigned channel);

@@ -46,11 +46,11 @@ gn_source *gn_sources_find(gn_sources *sources, const struct sockaddr_storage *a
     }
 }
 
-bool gn_sources_set(gn_sources *sources, unsigned number, const gn_endpoint *endpoint, int family)
+bool gn_sources_set(gn_sources *sources, unsigned number, const gn_far_end *end, int family)
 {
     gn_source *source = &sources->source[number];
     struct sockaddr_storage address;
-    const socklen_t length = gn_endpoint_to_sockaddr(endpoint, family, &address);
+    const socklen_t length = gn_endpoint_to_sockaddr(&end->at, family, &address);
     if (source->used || gn_sources_find(sources, &address)) return false;
     if (!read_address(&address, source->ip, &source->udp_port)) return false;
     unsigned at = place_of(source->ip, source->udp_port);
@@ -60,5 +60,6 @@ bool gn_sources_set(gn_sources *sources, unsigned number, const gn_endpoint *end
     source->single = false;
     source->address = address;
     source->length = length;
+    source->here = end->here;
     return true;
 }

@@ -32,7 +32,14 @@ typedef struct gn_source {
     uint64_t ip[2];  ///< as IPv6
     struct sockaddr_storage address;
     socklen_t length;
+    gn_ip here;  ///< this host's address that it knows; version 0: the socket has only one
 } gn_source;
+
+/// Whom a channel talks to.
+typedef struct gn_far_end {
+    gn_endpoint at;  ///< its UDP address
+    gn_ip here;      ///< as in gn_source
+} gn_far_end;
 
 typedef struct gn_sources {
     gn_source source[GN_SOURCES_MAX];
@@ -44,7 +51,7 @@ void gn_sources_clear(gn_sources *sources, unsigned first_port);
 
 /// Enters an address, in the form in which a socket of `family` sees it. @return false when it is
 /// there already
-bool gn_sources_set(gn_sources *sources, unsigned number, const gn_endpoint *endpoint, int family);
+bool gn_sources_set(gn_sources *sources, unsigned number, const gn_far_end *end, int family);
 
 /// The source with this address. @return NULL when there is none
 gn_source *gn_sources_find(gn_sources *sources, const struct sockaddr_storage *address);

@@ -28,7 +28,7 @@ static void begin(void)
         ck_assert_int_eq(gn_endpoint_parse("127.0.0.1", &at, &error), GN_OK);
         at.port = 0;
         ck_assert_int_eq(gn_udp_listen(&child[i], &at, &options, &error), GN_OK);
-        ck_assert(gn_sources_set(&sources, i, &at, AF_INET));
+        ck_assert(gn_sources_set(&sources, i, &(gn_far_end){.at = at}, AF_INET));
     }
 }
 
@@ -150,7 +150,7 @@ START_TEST(one_refused_destination)
     gn_sources_clear(&other, GN_SOURCES_MAX);
     // Not without SO_BROADCAST.
     ck_assert_int_eq(gn_endpoint_parse("255.255.255.255:9", &nowhere, &error), GN_OK);
-    ck_assert(gn_sources_set(&other, 0, &nowhere, AF_INET));
+    ck_assert(gn_sources_set(&other, 0, &(gn_far_end){.at = nowhere}, AF_INET));
     for (uint8_t i = 0; i < 5; i++) {
         post(500, i, 1);
         uint8_t *room = gn_outbox_room(box, 500);

@@ -28,7 +28,7 @@ START_TEST(all_that_there_can_be)
     gn_sources_clear(&sources, 132);
     for (unsigned i = 0; i < GN_SOURCES_MAX; i++) {
         const gn_endpoint e = v4(i / 3, 5000 + i % 3);  // several at one host
-        ck_assert(gn_sources_set(&sources, i, &e, AF_INET));
+        ck_assert(gn_sources_set(&sources, i, &(gn_far_end){.at = e}, AF_INET));
     }
     for (unsigned i = 0; i < GN_SOURCES_MAX; i++) {
         const gn_endpoint e = v4(i / 3, 5000 + i % 3);
@@ -51,10 +51,10 @@ START_TEST(nobody_twice)
 {
     gn_sources_clear(&sources, 0);
     const gn_endpoint e = v4(1, 5000), other = v4(1, 5001);
-    ck_assert(gn_sources_set(&sources, 3, &e, AF_INET));
-    ck_assert(!gn_sources_set(&sources, 4, &e, AF_INET));
-    ck_assert(!gn_sources_set(&sources, 3, &other, AF_INET));
-    ck_assert(gn_sources_set(&sources, 4, &other, AF_INET));
+    ck_assert(gn_sources_set(&sources, 3, &(gn_far_end){.at = e}, AF_INET));
+    ck_assert(!gn_sources_set(&sources, 4, &(gn_far_end){.at = e}, AF_INET));
+    ck_assert(!gn_sources_set(&sources, 3, &(gn_far_end){.at = other}, AF_INET));
+    ck_assert(gn_sources_set(&sources, 4, &(gn_far_end){.at = other}, AF_INET));
 }
 END_TEST
 
@@ -63,8 +63,8 @@ START_TEST(both_versions)
     gn_sources_clear(&sources, 0);
     const gn_endpoint e = v4(1, 5000);
     gn_endpoint six = {.ip = {.version = 6, .bytes = {0xfd, 0x77, [15] = 1}}, .port = 5000};
-    ck_assert(gn_sources_set(&sources, 0, &e, AF_INET6));
-    ck_assert(gn_sources_set(&sources, 1, &six, AF_INET6));
+    ck_assert(gn_sources_set(&sources, 0, &(gn_far_end){.at = e}, AF_INET6));
+    ck_assert(gn_sources_set(&sources, 1, &(gn_far_end){.at = six}, AF_INET6));
     ck_assert_ptr_eq(find(&e, AF_INET6), &sources.source[0]);
     ck_assert_ptr_eq(find(&e, AF_INET), &sources.source[0]);
     ck_assert_ptr_eq(find(&six, AF_INET6), &sources.source[1]);

@@ -11,6 +11,7 @@
 #include "net/clock.h"
 #include "net/udp.h"
 #include "net/udp_in.h"
+#include "net/udp_out.h"
 #include "probe.h"
 
 enum { ANSWERS_PER_SECOND = 4000 };
@@ -33,13 +34,28 @@ static bool may_send(listener *l, uint64_t now)
     return l->sent++ < ANSWERS_PER_SECOND;
 }
 
-/// Sends with the ToS of the question. A failure is the asker's to notice.
-static void send_answer(listener *l, const gn_probe *answer, const struct sockaddr_storage *to)
+/// Sends with the ToS of the question, from the address that was asked. A failure is the asker's to
+/// notice.
+static void send_answer(listener *l, const gn_probe *answer, const gn_udp_arrival *question)
 {
+    gn_udp_message message;
+    struct mmsghdr header;
+    struct iovec piece;
+    gn_udp_batch batch = {.message = &message,
+                          .header = &header,
+                          .piece = &piece,
+                          .messages_max = 1,
+                          .pieces_max = 1,
+                          .flags = MSG_DONTWAIT};
+    const gn_udp_to to = {.address = question->from,
+                          .length = l->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
+                          .six = gn_udp_is_six(question->from),
+                          .from = question->to};
     gn_probe_write(answer, l->out);
     gn_socket_set_tos(l->fd, answer->tos);
-    const socklen_t length = l->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-    (void)sendto(l->fd, l->out, answer->bytes, MSG_DONTWAIT, (const struct sockaddr *)to, length);
+    gn_udp_batch_begin(&batch, &to);
+    gn_udp_batch_add(&batch, l->out, answer->bytes);
+    (void)gn_udp_batch_send(&batch, l->fd);
 }
 
 static void answer_all(listener *l)
@@ -57,7 +73,7 @@ static void answer_all(listener *l)
         } else if (!may_send(l, gn_now())) {
             l->held_back++;
         } else {
-            send_answer(l, &answer, &from);
+            send_answer(l, &answer, &arrival);
             l->answered++;
         }
     }
@@ -79,8 +95,8 @@ gn_status gn_doctor_listen(const gn_endpoint *at, uint64_t span_ns, bool quiet, 
     gn_endpoint bound = *at;
     char text[GN_ENDPOINT_TEXT];
     int ending = -1;
-    gn_status wrong =
-        gn_udp_listen(&l.fd, &bound, &(gn_udp_options){.nonblocking = true, .whole = true, .read_tos = true}, error);
+    gn_status wrong = gn_udp_listen(
+        &l.fd, &bound, &(gn_udp_options){.nonblocking = true, .whole = true, .read_tos = true, .read_to = true}, error);
     l.in = malloc(GN_UDP_MESSAGE_BYTES);
     l.out = malloc(GN_UDP_MESSAGE_BYTES);
     if (!wrong && (!l.in || !l.out)) wrong = gn_fail_memory(error);
