@@ -357,7 +357,7 @@ static gn_status clear_routes(int version, unsigned index, unsigned table)
         if (list_routes(version, &search)) return GN_IO;
         if (!search.count) return GN_OK;
         for (size_t i = 0; i < search.count && i < ROUTES_MAX; i++)
-            if (gn_kernel_route_remove(&search.found[i]) && errno != ESRCH) return GN_IO;
+            if (gn_kernel_route_remove(&search.found[i])) return GN_IO;
     }
 }
 

@@ -37,7 +37,8 @@ typedef struct gn_kernel_route {
 /// Never replaces a route for the same prefix: errno is EEXIST then.
 gn_status gn_kernel_route_add(const gn_kernel_route *route);
 gn_status gn_kernel_route_remove(const gn_kernel_route *route);
-/// Removes all routes of a table that lead to a device.
+/// Removes all routes of a table that lead to a device. Ends at one that is not as
+/// gn_kernel_route_add() makes them: errno is ESRCH then.
 gn_status gn_kernel_routes_clear(unsigned index, unsigned table);
 
 /// How the kernel reaches an address now.

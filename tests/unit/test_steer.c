@@ -177,6 +177,47 @@ START_TEST(routes_of_a_killed_one_go)
 }
 END_TEST
 
+/// A route that gn_kernel_route_add() does not make: for packets of one ToS.
+static bool add_foreign_route(void)
+{
+    char buffer[256] = {0};
+    const uint8_t to[4] = {198, 51, 100, 9};
+    struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
+    header->nlmsg_type = RTM_NEWROUTE;
+    header->nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_ACK;
+    struct rtmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    *info = (struct rtmsg){.rtm_family = AF_INET,
+                           .rtm_dst_len = 32,
+                           .rtm_tos = 0x10,
+                           .rtm_protocol = RTPROT_STATIC,
+                           .rtm_scope = RT_SCOPE_LINK,
+                           .rtm_type = RTN_UNICAST};
+    mnl_attr_put_u32(header, RTA_TABLE, GN_STEER_TABLE);
+    mnl_attr_put(header, RTA_DST, sizeof to, to);
+    mnl_attr_put_u32(header, RTA_OIF, LOOPBACK);
+    struct mnl_socket *socket = mnl_socket_open(NETLINK_ROUTE);
+    char reply[512];
+    const bool sent = socket && mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) == 0 &&
+                      mnl_socket_sendto(socket, header, header->nlmsg_len) > 0;
+    const ssize_t got = sent ? mnl_socket_recvfrom(socket, reply, sizeof reply) : -1;
+    const bool made = got > 0 && mnl_cb_run(reply, (size_t)got, 0, mnl_socket_get_portid(socket), NULL, NULL) >= 0;
+    if (socket) mnl_socket_close(socket);
+    return made;
+}
+
+// Somebody's own route through the device cannot be removed in this way. The NIC starts, and does
+// not try for ever.
+START_TEST(a_route_of_another_kind_stays)
+{
+    gn_steer steer;
+    if (!enter_network()) return;
+    ck_assert(add_foreign_route());
+    ck_assert(gn_kernel_routes_clear(LOOPBACK, GN_STEER_TABLE) == GN_IO && errno == ESRCH);
+    ck_assert_msg(open_steer(&steer, GN_STEER_MARK) == GN_OK, "%s", error.text);
+    gn_steer_close(&steer);
+}
+END_TEST
+
 // Another NIC steers. This one fails, and leaves the other's rules alone.
 START_TEST(rules_of_others_stay)
 {
@@ -239,6 +280,7 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("steer", begin, end, rules_are_made_and_removed, kernel_that_ignores_the_dscp,
-                     routes_of_a_killed_one_go, rules_of_others_stay, rules_of_a_killed_one_are_taken_over,
-                     who_fails_leaves_what_it_found, rule_without_dscp_is_not_taken_over);
+                     routes_of_a_killed_one_go, a_route_of_another_kind_stays, rules_of_others_stay,
+                     rules_of_a_killed_one_are_taken_over, who_fails_leaves_what_it_found,
+                     rule_without_dscp_is_not_taken_over);
 }
