@@ -194,7 +194,7 @@ static gn_status open_captures(gn_nic *nic, gn_error *error)
     }
     if (host >= 0) nic->pcap_host = gn_capture_take(host, c->pcap_host, error);
     if (host >= 0 && !nic->pcap_host) {
-        gn_close(&wire);
+        if (wire >= 0) gn_capture_drop(wire, c->pcap_wire, c->overwrite);
         return error->status;
     }
     return wire < 0 || (nic->pcap_wire = gn_capture_take(wire, c->pcap_wire, error)) ? GN_OK : error->status;
