@@ -34,19 +34,19 @@ static int value_of(const struct cmsghdr *header)
 /// The address that a message was sent to, where a header tells it.
 static void read_to(const struct cmsghdr *header, gn_ip *to)
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    struct sockaddr_storage address = {0};
     struct in_pktinfo four;
     struct in6_pktinfo six;
     if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
         memcpy(&four, CMSG_DATA(header), sizeof four);
-        *to = (gn_ip){.version = 4};
-        memcpy(to->bytes, &four.ipi_spec_dst, sizeof four.ipi_spec_dst);
+        *(struct sockaddr_in *)&address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = four.ipi_spec_dst};
+    } else if (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_PKTINFO) {
+        memcpy(&six, CMSG_DATA(header), sizeof six);
+        *(struct sockaddr_in6 *)&address = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_addr = six.ipi6_addr};
+    } else {
+        return;
     }
-    if (header->cmsg_level != IPPROTO_IPV6 || header->cmsg_type != IPV6_PKTINFO) return;
-    memcpy(&six, CMSG_DATA(header), sizeof six);
-    const bool is_four = !memcmp(&six.ipi6_addr, mapped, sizeof mapped);
-    *to = (gn_ip){.version = is_four ? 4 : 6};
-    memcpy(to->bytes, (const uint8_t *)&six.ipi6_addr + (is_four ? sizeof mapped : 0), is_four ? 4 : 16);
+    *to = gn_endpoint_from_sockaddr(&address).ip;
 }
 
 static gn_udp_arrival read_message(struct msghdr *message, size_t bytes)
