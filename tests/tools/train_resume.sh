@@ -274,30 +274,25 @@ for profile in dense paper; do
 done
 expect 1 "paper's cuts on the way (--offload) was on there, and is off now" "$GRADNIC" "${base[@]}" -N 2 -p paper --steps 9 --offload none --checkpoint c --resume
 # How vectors are added decides the bits without compression, and with paper.
-same_sums() { # same_sums OPTION... -- OTHER OPTION...: the same bits, so --resume takes the others
-    local begun=()
+four_steps() { # four_steps OPTION... -- OTHER OPTION...: with the former, in ${begun[@]}; the others are in ${others[@]}
+    begun=()
     while [ "$1" != -- ]; do
         begun+=("$1")
         shift
     done
-    shift
+    others=("${@:2}")
     rm -f c.*
-    "$GRADNIC" "${base[@]}" "${begun[@]}" --steps 6 --json=whole.json
     "$GRADNIC" "${base[@]}" "${begun[@]}" --steps 4 --checkpoint c --checkpoint-steps 4
-    "$GRADNIC" "${base[@]}" "$@" --steps 6 --checkpoint c --resume --json=rest.json
-    [ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits with $* after ${begun[*]}"
+}
+same_sums() { # same_sums OPTION... -- OTHER OPTION...: the same bits, so --resume takes the others
+    four_steps "$@"
+    "$GRADNIC" "${base[@]}" "${begun[@]}" --steps 6 --json=whole.json
+    "$GRADNIC" "${base[@]}" "${others[@]}" --steps 6 --checkpoint c --resume --json=rest.json
+    [ "$(weights whole.json)" = "$(weights rest.json)" ] || fail "other bits with ${others[*]} after ${begun[*]}"
 }
 other_sums() { # other_sums TEXT OPTION... -- OTHER OPTION...
-    local text=$1 begun=()
-    shift
-    while [ "$1" != -- ]; do
-        begun+=("$1")
-        shift
-    done
-    shift
-    rm -f c.*
-    "$GRADNIC" "${base[@]}" "${begun[@]}" --steps 4 --checkpoint c --checkpoint-steps 4
-    expect 1 ": $text" "$GRADNIC" "${base[@]}" "$@" --steps 6 --checkpoint c --resume
+    four_steps "${@:2}"
+    expect 1 ": $1" "$GRADNIC" "${base[@]}" "${others[@]}" --steps 6 --checkpoint c --resume
 }
 same_sums -N 4 -p dense -- -N 4 -p dense --algorithm direct
 same_sums -N 4 -p lattice --algorithm group-ring --groups 2 -- -N 4 -p lattice --groups 3
