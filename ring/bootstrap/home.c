@@ -198,6 +198,19 @@ static gn_status home_lost(const gn_bootstrap *boot, gn_error *error)
     return gn_fail(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
 }
 
+/// Whether the file leads elsewhere by now, and this connection to a stranger. A rank 0 has its file
+/// locked an instant before its address stands there. Who looks then sees an address of before.
+static bool home_has_moved(const gn_bootstrap *boot)
+{
+    char name[GN_ENDPOINT_TEXT];
+    gn_endpoint address;
+    gn_status status;
+    gn_error ignored;
+    return boot->rendezvous.is_file && !boot->home_speaks &&
+           gn_rendezvous_find(&boot->rendezvous, 0, &address, &status, &ignored) &&
+           strcmp(gn_endpoint_format(&address, name), boot->home_name) != 0;
+}
+
 /// Waits for a message from rank 0. A connection that breaks before the table is there is tried
 /// again: rank 0 may have restarted, or a stale rendezvous file led to a stranger.
 static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error *error)
@@ -208,7 +221,7 @@ static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error 
         if (status || met) return status;
         const uint64_t now = gn_now();
         if (now >= boot->deadline) return timed_out(boot, until, error);
-        if (boot->home->state == GN_FRAMED_CLOSED) {
+        if (boot->home->state == GN_FRAMED_CLOSED || home_has_moved(boot)) {
             if (until == GN_MSG_GO) return home_lost(boot, error);
             gn_framed_free(boot->home);
             boot->home = NULL;

@@ -2,9 +2,12 @@
 // How ranks become a group: the ways to meet, and messages that say what is wrong.
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -173,22 +176,63 @@ static void run_meet_late(int rank, const ranks *group, void *argument)
     run_meet(rank, group, argument);
 }
 
+/// Where another program listens that says nothing, and a file that leads there.
+typedef struct stranger {
+    meeting_point at;
+    int listener;
+} stranger;
+
+static stranger stranger_begin(void)
+{
+    stranger s = {.at = {.interface = "lo"}, .listener = socket(AF_INET, SOCK_STREAM, 0)};
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof a;
+    ck_assert(!bind(s.listener, (struct sockaddr *)&a, sizeof a) && !listen(s.listener, 16));
+    ck_assert(!getsockname(s.listener, (struct sockaddr *)&a, &length));
+    snprintf(s.at.where, sizeof s.at.where, "file:///tmp/gradnic-test-reopened-%d", (int)getpid());
+    leave_file(s.at.where, ntohs(a.sin_port));
+    return s;
+}
+
+/// Whether somebody is waiting for the stranger's answer, now or soon.
+static bool has_caller(int listener, int ms)
+{
+    struct pollfd p = {.fd = listener, .events = POLLIN};
+    return poll(&p, 1, ms) == 1;
+}
+
 // Another program has the port of a rank 0 that is dead. Nobody comes to it.
 START_TEST(test_stale_file_whose_port_is_open_again)
 {
     ranks group;
-    meeting_point m = {.interface = "lo"};
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof a;
-    const int other = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    ck_assert(!bind(other, (struct sockaddr *)&a, sizeof a) && !listen(other, 16));
-    ck_assert(!getsockname(other, (struct sockaddr *)&a, &length));
-    snprintf(m.where, sizeof m.where, "file:///tmp/gradnic-test-reopened-%d", (int)getpid());
-    leave_file(m.where, ntohs(a.sin_port));
-    all_end_well(&group, 3, run_meet_late, &m, 50);
-    ck_assert_int_lt(accept4(other, (struct sockaddr *)&a, &length, 0), 0);
-    ck_assert_int_eq(errno, EAGAIN);
-    close(other);
+    stranger s = stranger_begin();
+    all_end_well(&group, 3, run_meet_late, &s.at, 50);
+    ck_assert(!has_caller(s.listener, 0));
+    close(s.listener);
+    ranks_free(&group);
+}
+END_TEST
+
+/// Rank 0 has its lock, and is slow to write its address. The others come in between.
+static void run_slow_to_write(int rank, const ranks *group, void *argument)
+{
+    stranger *s = argument;
+    if (!rank) {
+        const int fd = open(s->at.where + 7, O_RDWR | O_CLOEXEC);
+        RANK_CHECK(fd >= 0 && !flock(fd, LOCK_EX));
+        for (int guest = 1; guest < group->size; guest++)
+            RANK_CHECK(has_caller(s->listener, 10000) && accept(s->listener, NULL, NULL) >= 0);
+        close(fd);
+    }
+    run_meet(rank, group, &s->at);
+}
+
+START_TEST(test_file_that_is_locked_before_it_is_written)
+{
+    ranks group;
+    stranger s = stranger_begin();
+    all_end_well(&group, 3, run_slow_to_write, &s, 50);
+    close(s.listener);
     ranks_free(&group);
 }
 END_TEST
@@ -303,6 +347,7 @@ int main(void)
     tcase_add_test(setup, test_few_files_are_enough);
     tcase_add_test(setup, test_stale_file_is_not_followed);
     tcase_add_test(setup, test_stale_file_whose_port_is_open_again);
+    tcase_add_test(setup, test_file_that_is_locked_before_it_is_written);
     tcase_add_loop_test(setup, test_closed_streams_stay_closed, 0, 4);
     tcase_add_test(setup, test_wrong_configurations);
     tcase_add_loop_test(setup, test_default_tos_follows_offload, 0, 3);
