@@ -213,7 +213,7 @@ gn_status gn_comm_init_at(gn_comm **result, const gn_comm_config *wanted, int do
     *result = NULL;
     gn_comm_config chosen = *wanted, *config = &chosen;
     gn_status status = gn_config_check(config, &error);
-    if (!status) gn_config_choose(config);
+    if (!status) gn_comm_config_choose(config);
     gn_comm *comm = status ? NULL : new_comm(config);
     if (!status) status = comm ? init(comm, config, &door, &error) : gn_fail(&error, GN_NO_MEMORY, "out of memory");
     gn_close(&door);

@@ -162,23 +162,31 @@ gn_offload gn_comm_config_offload(const gn_comm_config *config)
     return config->data_tos > 0 ? GN_OFFLOAD_NIC : GN_OFFLOAD_LIBRARY;
 }
 
+uint16_t gn_comm_config_groups(const gn_comm_config *config, uint16_t *number)
+{
+    gn_grouping grouping;
+    gn_error ignored;
+    if (gn_grouping_read(config->groups, &grouping, &ignored)) grouping = (gn_grouping){.by = GN_GROUPS_BY_HOST};
+    *number = grouping.number;
+    return grouping.by;
+}
+
 /// Ranks of one host mostly share memory, which is faster than any codec.
 static void choose_groups(gn_comm_config *config)
 {
-    gn_grouping grouping;
-    gn_error ignored;  // it was checked
+    uint16_t ignored;
     if (config->algorithm == GN_RING && config->groups) config->algorithm = GN_GROUP_RING;
     if (!gn_algorithm_has_groups(config->algorithm)) return;
     config->aggregator_weights = false;  // both legs carry gradients
     if (config->group_offload != GN_OFFLOAD_AUTO) return;
-    (void)gn_grouping_read(config->groups, &grouping, &ignored);
-    const bool plain = config->offload == GN_OFFLOAD_LIBRARY && grouping.by == GN_GROUPS_BY_HOST;
+    const bool by_host = gn_comm_config_groups(config, &ignored) == GN_GROUPS_BY_HOST;
+    const bool plain = by_host && config->offload == GN_OFFLOAD_LIBRARY;
     config->group_offload = plain ? GN_OFFLOAD_NONE : config->offload;
 }
 
 /// Packets are marked for the NICs only when their codec is known here. Unmarked packets pass any
 /// NIC as they are.
-void gn_config_choose(gn_comm_config *config)
+void gn_comm_config_choose(gn_comm_config *config)
 {
     bool shares;
     (void)shares_memory(&shares);

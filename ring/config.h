@@ -9,8 +9,6 @@
 
 /// @return GN_OK, or GN_INVALID with the name of the field that is wrong
 gn_status gn_config_check(const gn_comm_config *config, gn_error *error);
-/// Replaces defaults that depend on other fields.
-void gn_config_choose(gn_comm_config *config);
 
 /// segment_bytes with its default, as gn_segment_bytes_fit() has it.
 uint32_t gn_config_segment(const gn_comm_config *config);

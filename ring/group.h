@@ -136,12 +136,6 @@ static inline bool gn_comm_is_alone(const gn_comm *comm)
     return comm->size == 1 && comm->config.algorithm != GN_SWITCH;
 }
 
-/// Whether an algorithm has groups of ranks, and a level above.
-static inline bool gn_algorithm_has_groups(gn_algorithm algorithm)
-{
-    return algorithm == GN_GROUP_RING || algorithm == GN_GROUP_AGGREGATOR || algorithm == GN_AGGREGATORS;
-}
-
 /// Whether all ranks are neighbours.
 static inline bool gn_comm_is_mesh(const gn_comm *comm)
 {

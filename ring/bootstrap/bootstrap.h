@@ -78,7 +78,7 @@ typedef struct gn_bootstrap {
 } gn_bootstrap;
 
 /// What a rank can see alone, before it meets others: its secret, its interface, the way to its
-/// switch, and room for the files that it opens. `config`: as gn_config_choose() leaves it.
+/// switch, and room for the files that it opens. `config`: as gn_comm_config_choose() leaves it.
 gn_status gn_bootstrap_check(const gn_comm_config *config, gn_error *error);
 
 /// Reads rank and size, selects the interface, opens the listeners. `door` is -1, or a socket that

@@ -143,7 +143,7 @@ static gn_status meet(gathering *g, int *door, gn_error *error)
     g->own.size = g->config->size;
     gn_comm_config chosen = *g->config;
     gn_status bad = gn_config_check(g->config, &why);
-    if (!bad) gn_config_choose(&chosen);
+    if (!bad) gn_comm_config_choose(&chosen);
     if (!bad && chosen.size > 1) bad = gn_bootstrap_check(&chosen, &why);
     if (bad)
         say_bad_news(g, &why);

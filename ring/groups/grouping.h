@@ -3,14 +3,13 @@
 #define GRADNIC_RING_GROUPS_GROUPING_H
 /// Which ranks are a group: what the configuration says, and what follows for each rank.
 
+#include <gradnic/comm.h>
+
 #include "net/error.h"
 #include "ring/message.h"
 
-/// `by` of a grouping; from 1 to GN_RANKS_MAX it is the number of ranks in a row that are a group.
-enum { GN_GROUPS_BY_HOST = 0, GN_GROUPS_BY_NUMBER = 0xFFFF };
-
 typedef struct gn_grouping {
-    uint16_t by;      ///< the same on all ranks
+    uint16_t by;      ///< as gn_comm_config_groups() returns it; the same on all ranks
     uint16_t number;  ///< GN_GROUPS_BY_NUMBER: the group of this rank
 } gn_grouping;
 

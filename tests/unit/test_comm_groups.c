@@ -160,6 +160,15 @@ START_TEST(test_traffic)
 }
 END_TEST
 
+static void reads_as(const char *text, int by, int number)
+{
+    gn_comm_config c = gn_comm_config_default();
+    uint16_t found;
+    c.groups = text;
+    ck_assert_int_eq(gn_comm_config_groups(&c, &found), by);
+    ck_assert_int_eq(found, number);
+}
+
 // Texts, and who is a group by them.
 START_TEST(test_grouping)
 {
@@ -181,11 +190,13 @@ START_TEST(test_grouping)
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         ck_assert_int_eq(gn_grouping_read(fine[i].text, &g, &error), GN_OK);
         ck_assert(g.by == fine[i].by && g.number == fine[i].number);
+        reads_as(fine[i].text, fine[i].by, fine[i].number);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ck_assert_int_eq(gn_grouping_read(wrong[i], &g, &error), GN_INVALID);
         ck_assert_ptr_nonnull(strstr(error.text, wrong[i]));
         ck_assert_ptr_nonnull(strstr(error.text, "': want host, ranks of a group (1 to 256), or number:G"));
+        reads_as(wrong[i], GN_GROUPS_BY_HOST, 0);
     }
     gn_rank_table t = {.size = 6};
     for (int r = 0; r < 6; r++) t.address[r] = (gn_address){4, (uint16_t)(1000 + r), 7, {10, 0, 0, (uint8_t)(r / 4)}};

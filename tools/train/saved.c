@@ -8,7 +8,6 @@
 
 #include "examples/train/hash.h"
 #include "examples/train/words.h"
-#include "net/number.h"
 
 #define DAMAGED "; remove it, and the one before it is used"
 
@@ -25,16 +24,14 @@ typedef struct stream {
     uint64_t hash;
 } stream;
 
-/// --groups: 0 is by host, then ranks of a group, then numbers of groups.
+/// A word for --groups: 0 is by host, then ranks of a group, then numbers of groups.
 enum { GROUPS_NUMBER = 1 << 16 };
 
-static uint64_t word_of_groups(const char *text)
+static uint64_t word_of_groups(const gn_comm_config *c)
 {
-    static const char number[] = "number:";
-    unsigned value = 0;
-    if (!text) return 0;
-    if (strncmp(text, number, sizeof number - 1) != 0) return gn_number_parse(text, UINT16_MAX, &value) ? value : 0;
-    return gn_number_parse(text + sizeof number - 1, UINT16_MAX, &value) ? GROUPS_NUMBER + value : 0;
+    uint16_t number;
+    const uint16_t by = gn_comm_config_groups(c, &number);
+    return by == GN_GROUPS_BY_NUMBER ? GROUPS_NUMBER + (uint64_t)number : by;
 }
 
 /// How vectors are added, where that decides the bits: 0 in what does not.
@@ -43,21 +40,17 @@ typedef struct adding {
     bool cuts;  // paper's, within a group
 } adding;
 
-/// What lattice and dense have rounded is added exactly, in any order.
+/// What lattice and dense have rounded is added exactly, in any order. `c`: as chosen.
 static adding adding_of(const gn_comm_config *c)
 {
     const bool paper = c->quantise && c->codec.profile == GN_PAPER;
     if (c->quantise && !paper) return (adding){0};
-    const gn_algorithm algorithm = c->algorithm == GN_RING && c->groups ? GN_GROUP_RING : c->algorithm;
-    adding a = {.algorithm = (uint64_t)algorithm + 1};
-    if (algorithm == GN_GROUP_RING || algorithm == GN_GROUP_AGGREGATOR || algorithm == GN_AGGREGATORS) {
-        a.groups = word_of_groups(c->groups);
-        gn_offload within = c->group_offload;
-        if (within == GN_OFFLOAD_AUTO) within = gn_comm_config_offload(c);
-        const bool plain = c->group_offload == GN_OFFLOAD_AUTO && !a.groups && within == GN_OFFLOAD_LIBRARY;
-        a.cuts = paper && within != GN_OFFLOAD_NONE && !plain;
+    adding a = {.algorithm = (uint64_t)c->algorithm + 1};
+    if (gn_algorithm_has_groups(c->algorithm)) {
+        a.groups = word_of_groups(c);
+        a.cuts = paper && c->group_offload != GN_OFFLOAD_NONE;
     }
-    if (algorithm == GN_SWITCH) {
+    if (c->algorithm == GN_SWITCH) {
         a.half = c->switch_half == GN_HALF_ALL ? GN_HALF_ALL : GN_HALF_NONE;  // gradients are f32
         a.values = a.half ? 0 : c->switch_values;                             // each packet has its exponent
     }
@@ -69,7 +62,9 @@ static adding adding_of(const gn_comm_config *c)
 gn_saved_task gn_saved_task_of(const gn_trainer *t)
 {
     const gn_train_settings *s = t->settings;
-    const gn_comm_config *c = &s->comm;
+    gn_comm_config chosen = s->comm;
+    gn_comm_config_choose(&chosen);
+    const gn_comm_config *c = &chosen;
     const bool cuts = c->quantise && c->codec.profile == GN_PAPER && c->offload != GN_OFFLOAD_NONE;
     const adding a = adding_of(c);
     const gn_saved_setting settings[GN_SAVED_SETTINGS] = {

@@ -109,6 +109,12 @@ typedef enum gn_algorithm {
 /// "group-aggregator" or "aggregators"; NULL for any other number.
 GN_API const char *gn_algorithm_name(gn_algorithm algorithm);
 
+/// Whether an algorithm has groups of ranks, and a level above.
+static inline bool gn_algorithm_has_groups(gn_algorithm algorithm)
+{
+    return algorithm == GN_GROUP_RING || algorithm == GN_GROUP_AGGREGATOR || algorithm == GN_AGGREGATORS;
+}
+
 /// Whether gradients are scaled before they are compressed.
 typedef enum gn_scale {
     GN_SCALE_NONE,  ///< the bound is absolute
@@ -272,6 +278,18 @@ GN_API gn_status gn_comm_config_check(const gn_comm_config *config);
 /// Returns who compresses with this configuration: what GN_OFFLOAD_AUTO chooses, and
 /// GN_OFFLOAD_NONE without `quantise`.
 GN_API gn_offload gn_comm_config_offload(const gn_comm_config *config);
+
+/// Replaces what is left to gn_comm_init(), such as GN_OFFLOAD_AUTO or a ring with `groups`, by what
+/// it takes. For programs that tell of it, or compare. `config`: gn_comm_config_check() takes it.
+/// GN_AUTO stays: it measures.
+GN_API void gn_comm_config_choose(gn_comm_config *config);
+
+/// What gn_comm_config_groups() returns besides 1 to 256, a number of ranks in a row.
+enum { GN_GROUPS_BY_HOST = 0, GN_GROUPS_BY_NUMBER = 0xFFFF };
+
+/// Reads `groups`, and says what makes ranks a group. `*number`: GN_GROUPS_BY_NUMBER: the group of
+/// this rank; otherwise 0. A text that gn_comm_config_check() refuses reads as "host".
+GN_API uint16_t gn_comm_config_groups(const gn_comm_config *config, uint16_t *number);
 
 /// Connects all ranks. `*comm` is NULL on failure; gn_comm_last_error(NULL) says why.
 /// @return GN_OK; GN_INVALID (also for NULL); GN_NO_MEMORY; GN_IO; GN_TIMEOUT when ranks did not
