@@ -198,8 +198,8 @@ static gn_status home_lost(const gn_bootstrap *boot, gn_error *error)
     return gn_fail(error, GN_PEER_LOST, "rank 0 (%s) lost while the group was set up", boot->home_name);
 }
 
-/// Whether the file leads elsewhere by now, and this connection to a stranger. A rank 0 has its file
-/// locked an instant before its address stands there. Who looks then sees an address of before.
+/// Whether the file leads elsewhere by now, and this connection to a stranger. A rank 0 has its
+/// file locked an instant before its address stands there. Who looks then sees an older one.
 static bool home_has_moved(const gn_bootstrap *boot)
 {
     char name[GN_ENDPOINT_TEXT];

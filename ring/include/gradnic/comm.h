@@ -279,16 +279,16 @@ GN_API gn_status gn_comm_config_check(const gn_comm_config *config);
 /// GN_OFFLOAD_NONE without `quantise`.
 GN_API gn_offload gn_comm_config_offload(const gn_comm_config *config);
 
-/// Replaces what is left to gn_comm_init(), such as GN_OFFLOAD_AUTO or a ring with `groups`, by what
-/// it takes. For programs that tell of it, or compare. `config`: gn_comm_config_check() takes it.
-/// GN_AUTO stays: it measures.
+/// Replaces what is left to gn_comm_init(), such as GN_OFFLOAD_AUTO or a ring with `groups`, by
+/// what it takes. For programs that tell of it, or compare. `config` is one that
+/// gn_comm_config_check() takes. GN_AUTO stays: it measures.
 GN_API void gn_comm_config_choose(gn_comm_config *config);
 
 /// What gn_comm_config_groups() returns besides 1 to 256, a number of ranks in a row.
 enum { GN_GROUPS_BY_HOST = 0, GN_GROUPS_BY_NUMBER = 0xFFFF };
 
-/// Reads `groups`, and says what makes ranks a group. `*number`: GN_GROUPS_BY_NUMBER: the group of
-/// this rank; otherwise 0. A text that gn_comm_config_check() refuses reads as "host".
+/// Reads `groups`, and says what makes ranks a group. `*number` gets the group of this rank with
+/// GN_GROUPS_BY_NUMBER, otherwise 0. A text that gn_comm_config_check() refuses reads as "host".
 GN_API uint16_t gn_comm_config_groups(const gn_comm_config *config, uint16_t *number);
 
 /// Connects all ranks. `*comm` is NULL on failure; gn_comm_last_error(NULL) says why.
