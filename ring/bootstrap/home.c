@@ -206,9 +206,33 @@ static bool home_has_moved(const gn_bootstrap *boot)
     gn_endpoint address;
     gn_status status;
     gn_error ignored;
-    return boot->rendezvous.is_file && !boot->home_speaks &&
+    return boot->rendezvous.is_file && !boot->let_in &&
            gn_rendezvous_find(&boot->rendezvous, 0, &address, &status, &ignored) &&
            strcmp(gn_endpoint_format(&address, name), boot->home_name) != 0;
+}
+
+/// What a stranger says is no error of this group's. A rank 0 that begins may need a moment.
+static bool was_led_astray(const gn_bootstrap *boot, gn_status status)
+{
+    enum { TIMES = 20, PAUSE_MS = 50 };
+    bool moved = false;
+    const bool strange = status == GN_CORRUPT || (status && !boot->said_hello);
+    if (!strange || !boot->rendezvous.is_file || boot->let_in) return false;
+    for (int i = 0; i < TIMES && !moved; i++) {
+        pause_for(boot, PAUSE_MS);
+        moved = home_has_moved(boot);
+    }
+    return moved;
+}
+
+/// The next one may be reached by another interface. Nobody was told of these listeners.
+static void leave_home(gn_bootstrap *boot)
+{
+    gn_framed_free(boot->home);
+    boot->home = NULL;
+    if (boot->let_in) return;
+    gn_close(&boot->data_listener);
+    gn_close(&boot->oob_listener);
 }
 
 /// Waits for a message from rank 0. A connection that breaks before the table is there is tried
@@ -218,13 +242,13 @@ static gn_status await_home(gn_bootstrap *boot, gn_message_type until, gn_error 
     bool met = false;
     while (true) {
         gn_status status = read_home(boot, until, &met, error);
-        if (status || met) return status;
+        const bool astray = was_led_astray(boot, status);
+        if (met || (status && !astray)) return status;
         const uint64_t now = gn_now();
         if (now >= boot->deadline) return timed_out(boot, until, error);
-        if (boot->home->state == GN_FRAMED_CLOSED || home_has_moved(boot)) {
+        if (boot->home->state == GN_FRAMED_CLOSED || astray || home_has_moved(boot)) {
             if (until == GN_MSG_GO) return home_lost(boot, error);
-            gn_framed_free(boot->home);
-            boot->home = NULL;
+            leave_home(boot);
             pause_for(boot, 50);
             if ((status = find_home(boot, error))) return status;
             continue;
