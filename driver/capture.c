@@ -35,6 +35,8 @@ struct gn_capture {
     pthread_mutex_t lock;
     int fd;
     bool is_file;  // regular
+    bool is_made;  // by this capture
+    bool begun;    // what it had before is gone
     bool said;     // that a reader stands still
     int failure;   // errno of the first write that failed; 0: none
     off_t end;     // of the last packet that is in the file
@@ -129,7 +131,7 @@ static int open_to_write(const char *path)
     return fd;
 }
 
-/// Something lies at the path already. It keeps what it has until gn_capture_take().
+/// Something lies at the path already. It keeps what it has until the capture begins.
 static int open_existing(const char *path, bool force, gn_error *error)
 {
     struct stat there, opened;
@@ -143,7 +145,7 @@ static int open_existing(const char *path, bool force, gn_error *error)
         // a pipe or file that somebody has laid there, to read along
     } else if (!S_ISREG(opened.st_mode)) {
         return fd;
-    } else if (!force) {
+    } else if (!force && opened.st_size) {
         gn_fail(error, GN_IO, "%s: exists already; --force overwrites it", path);
     } else if (S_ISLNK(there.st_mode)) {
         gn_fail(error, GN_IO, "%s: is a symbolic link, and captures do not follow one", path);
@@ -159,12 +161,14 @@ static int open_existing(const char *path, bool force, gn_error *error)
 }
 
 // Who may read a capture sees gradients, and may hold its lock. So strangers may not.
-int gn_capture_file(const char *path, bool force, gn_error *error)
+static int open_file(const char *path, bool force, bool *is_made, gn_error *error)
 {
+    *is_made = false;
     if (!strcmp(path, "-")) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (fd >= 0) {
         (void)flock(fd, LOCK_EX | LOCK_NB);  // who overwrites files looks whether one is in use
+        *is_made = true;
         return fd;
     }
     if (errno == EEXIST) return open_existing(path, force, error);
@@ -172,65 +176,93 @@ int gn_capture_file(const char *path, bool force, gn_error *error)
     return -1;
 }
 
-void gn_capture_drop(int fd, const char *path, bool force)
+/// Takes over `fd`. Nothing is written yet.
+static gn_capture *make(int fd, const char *path, bool is_made, gn_error *error)
 {
-    struct stat there, opened;
-    const bool is_new = !force && strcmp(path, "-") != 0 && !fstat(fd, &opened) && S_ISREG(opened.st_mode);
-    if (is_new && !lstat(path, &there) && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino)
-        (void)unlink(path);
-    close(fd);
+    static const cookie_io_functions_t patient = {.write = write_patiently, .close = close_patiently};
+    struct stat file;
+    gn_capture *capture = calloc(1, sizeof *capture);
+    FILE *stream = NULL;
+    if (capture) {
+        capture->fd = fd;
+        capture->is_made = is_made;
+        capture->is_file = !fstat(fd, &file) && S_ISREG(file.st_mode);
+        pthread_mutex_init(&capture->lock, NULL);
+        capture->path = strdup(path);
+        capture->handle = pcap_open_dead(DLT_RAW, SNAPSHOT);
+        stream = capture->is_file ? fdopen(fd, "wb") : fopencookie(capture, "wb", patient);
+    }
+    if (stream) setvbuf(stream, capture->buffer, _IOFBF, sizeof capture->buffer);
+    if (stream && capture->path && capture->handle) capture->dumper = pcap_dump_fopen(capture->handle, stream);
+    if (capture && capture->dumper) return capture;
+    gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
+    if (is_made) (void)unlink(path);
+    if (stream)
+        fclose(stream);
+    else
+        close(fd);
+    gn_capture_close(capture);
+    return NULL;
+}
+
+gn_capture *gn_capture_new(const char *path, bool force, gn_error *error)
+{
+    bool is_made;
+    const int fd = open_file(path, force, &is_made, error);
+    return fd < 0 ? NULL : make(fd, path, is_made, error);
+}
+
+/// The file's header. It replaces what is there when it has come, and not before: on a full disk
+/// nothing is lost.
+static gn_status begin(gn_capture *capture, gn_error *error)
+{
+    FILE *stream = pcap_dump_file(capture->dumper);
+    errno = 0;
+    const bool written = !pcap_dump_flush(capture->dumper);
+    // What a shell has opened for standard output may have more ahead (">>").
+    if (written) capture->end = lseek(fileno(stream), 0, SEEK_CUR);
+    const bool emptied = !capture->is_file || !strcmp(capture->path, "-") || !ftruncate(capture->fd, capture->end);
+    capture->begun = written && emptied;
+    if (capture->begun) return GN_OK;
+    __fpurge(stream);
+    return gn_fail(error, GN_IO, "%s: %s", capture->path, strerror(errno ? errno : EIO));
+}
+
+/// What has least to lose comes first.
+static int order_of(const gn_capture *capture)
+{
+    return capture->is_made ? 0 : !capture->is_file ? 1 : 2;
+}
+
+gn_status gn_captures_begin(gn_capture *const *captures, size_t count, gn_error *error)
+{
+    for (int order = 0; order <= 2; order++) {
+        for (size_t i = 0; i < count; i++) {
+            gn_capture *one = captures[i];
+            if (!one || order_of(one) != order || !begin(one, error)) continue;
+            for (i = 0; i < count; i++)
+                if (captures[i] && captures[i]->is_made) captures[i]->begun = false;
+            return error->status;
+        }
+    }
+    return GN_OK;
+}
+
+static gn_capture *begun(gn_capture *capture, gn_error *error)
+{
+    if (!capture || !gn_captures_begin(&capture, 1, error)) return capture;
+    gn_capture_close(capture);
+    return NULL;
 }
 
 gn_capture *gn_capture_open(const char *path, bool force, gn_error *error)
 {
-    const int fd = gn_capture_file(path, force, error);
-    return fd < 0 ? NULL : gn_capture_take(fd, path, error);
+    return begun(gn_capture_new(path, force, error), error);
 }
 
 gn_capture *gn_capture_take(int fd, const char *path, gn_error *error)
 {
-    struct stat file;
-    gn_capture *capture = calloc(1, sizeof *capture);
-    FILE *stream = NULL;
-    // What a shell has opened for standard output may have more in it (">>").
-    if (strcmp(path, "-") != 0 && !fstat(fd, &file) && S_ISREG(file.st_mode) && ftruncate(fd, 0)) {
-        gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-        close(fd);
-        free(capture);
-        return NULL;
-    }
-    if (capture) {
-        static const cookie_io_functions_t patient = {.write = write_patiently, .close = close_patiently};
-        capture->fd = fd;
-        capture->is_file = !fstat(fd, &file) && S_ISREG(file.st_mode);
-        stream = capture->is_file ? fdopen(fd, "wb") : fopencookie(capture, "wb", patient);
-    }
-    if (!stream) {
-        close(fd);
-        free(capture);
-        gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
-        return NULL;
-    }
-    pthread_mutex_init(&capture->lock, NULL);
-    setvbuf(stream, capture->buffer, _IOFBF, sizeof capture->buffer);
-    capture->path = strdup(path);
-    capture->handle = pcap_open_dead(DLT_RAW, SNAPSHOT);
-    if (capture->path && capture->handle) capture->dumper = pcap_dump_fopen(capture->handle, stream);
-    if (!capture->dumper) {
-        fclose(stream);
-        gn_capture_close(capture);
-        gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
-        return NULL;
-    }
-    errno = 0;
-    if (!pcap_dump_flush(capture->dumper)) {
-        capture->end = lseek(fileno(stream), 0, SEEK_CUR);  // there may be more ahead (">>")
-        return capture;
-    }
-    gn_fail(error, GN_IO, "%s: %s", path, strerror(errno));
-    __fpurge(stream);
-    gn_capture_close(capture);
-    return NULL;
+    return begun(make(fd, path, false, error), error);
 }
 
 // Packets -----------------------------------------------------------------------------------------
@@ -267,11 +299,24 @@ gn_capture_counters gn_capture_count(gn_capture *capture)
     return count;
 }
 
+/// Unless something else lies at the path by now.
+static void remove_made(const gn_capture *capture)
+{
+    struct stat there, opened;
+    if (!fstat(capture->fd, &opened) && !lstat(capture->path, &there) && there.st_dev == opened.st_dev &&
+        there.st_ino == opened.st_ino)
+        (void)unlink(capture->path);
+}
+
 gn_status gn_capture_close(gn_capture *capture)
 {
     if (!capture) return GN_OK;
     gn_status status = GN_OK;
-    if (capture->dumper) {
+    if (capture->dumper && !capture->begun) {
+        __fpurge(pcap_dump_file(capture->dumper));
+        if (capture->is_made) remove_made(capture);
+        pcap_dump_close(capture->dumper);
+    } else if (capture->dumper) {
         write_out(capture);
         if (capture->failure) status = GN_IO;
         pcap_dump_close(capture->dumper);

@@ -22,19 +22,22 @@ typedef struct gn_capture_counters {
 } gn_capture_counters;
 
 /// Creates `path`; "-" is standard output. A FIFO or a device is written to as it is, packet by
-/// packet. A regular file that exists is refused, or overwritten with `force`, but never through a
-/// symbolic link: the caller may be root, and the folder another user's.
+/// packet. A regular file that is not empty is refused, or overwritten with `force`, but never through a
+/// symbolic link: the caller may be root, and the folder another user's. Such a file keeps what it
+/// has until gn_captures_begin(): whoever may still fail does all else first.
 /// @return NULL with `error` set
+gn_capture *gn_capture_new(const char *path, bool force, gn_error *error);
+/// Begins `count` captures, of which some may be NULL. When one fails, files of before mostly have
+/// what they had, and the new ones go with gn_capture_close().
+/// @return GN_OK, GN_IO
+gn_status gn_captures_begin(gn_capture *const *captures, size_t count, gn_error *error);
+
+/// Both of it.
 gn_capture *gn_capture_open(const char *path, bool force, gn_error *error);
-/// The first half of it: the descriptor of a file that has lost nothing yet, or -1. Whoever may
-/// still fail opens all that it needs before it takes this one.
-int gn_capture_file(const char *path, bool force, gn_error *error);
-/// Closes it instead of the second half. Without `force` the file is new, and is removed.
-void gn_capture_drop(int fd, const char *path, bool force);
-/// Takes over `fd`, which is open for writing, and empties a regular file, but not standard output
-/// ("-"). `path` is for messages otherwise.
+/// The same with `fd`, which is open for writing and is taken over. A regular file is emptied, but
+/// not standard output ("-"). `path` is for messages otherwise.
 gn_capture *gn_capture_take(int fd, const char *path, gn_error *error);
-/// Completes the file. NULL allowed. @return GN_OK, or GN_IO when something could not be written
+/// Completes the file; one that was made and has not begun is removed. NULL allowed. @return GN_OK, or GN_IO when something could not be written
 gn_status gn_capture_close(gn_capture *capture);
 
 /// Writes one packet, in up to two pieces. A NULL `capture` does nothing.

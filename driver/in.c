@@ -55,6 +55,27 @@ static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_
     return written ? used + bytes : used;
 }
 
+// A host may have several addresses, and a socket on all of them sends from the one that the kernel
+// chooses. A peer hears only the one that it knows, and sends to.
+static void note_asked(gn_in *in, gn_peer *peer, const gn_ip *to)
+{
+    if (!to->version || (!gn_ip_compare(to, &peer->asked) && !atomic_load(&peer->forgot))) return;
+    if (gn_ip_is_link_local(to) && !peer->endpoint.scope) return;  // it has to name the link, too
+    peer->asked = *to;
+    in->answered = peer;
+}
+
+static void answer_from_there(gn_nic *nic)
+{
+    gn_peer *peer = nic->in->answered;
+    if (!peer) return;
+    nic->in->answered = NULL;
+    pthread_mutex_lock(&nic->out->lock);
+    peer->from = peer->asked;
+    atomic_store(&peer->forgot, false);
+    pthread_mutex_unlock(&nic->out->lock);
+}
+
 void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch)
 {
     gn_in *in = nic->in;
@@ -68,12 +89,14 @@ void gn_in_batch(gn_nic *nic, const gn_wire_batch *batch)
         return;
     }
     size_t used = 0;
+    const uint64_t before = peer->counters.rx_packets;
     if (!batch->bytes) peer->counters.rx_bad_packet++;
     for (size_t at = 0; at < batch->bytes; at += batch->size) {
         const size_t rest = batch->bytes - at;
         used = handle_packet(nic, peer, in->batch + at, rest < batch->size ? rest : batch->size, used);
     }
     gn_coalescer_flush(&in->coalescer);
+    if (peer->counters.rx_packets > before) note_asked(in, peer, &batch->to);
 }
 
 void *gn_in_thread(void *argument)
@@ -89,6 +112,7 @@ void *gn_in_thread(void *argument)
         if (got > 0) gn_in_batch(nic, &batch);
         if (got < 0 || (!got && looked >= GN_PATIENCE)) gn_pmtu_hear(nic, gn_now());
         pthread_mutex_unlock(&in->lock);
+        answer_from_there(nic);
         if (got)
             looked = 0;
         else if (looked < GN_PATIENCE)

@@ -181,23 +181,14 @@ static gn_status open_engine(gn_nic *nic, gn_error *error)
     return GN_OK;
 }
 
-// Comes last: with --force files are emptied, and a NIC that does not start must not do that. Both
-// files are opened before one is.
+// With the rights of whoever starts the NIC. The files keep what they have: with --force they are
+// emptied, and a NIC that does not start must not do that.
 static gn_status open_captures(gn_nic *nic, gn_error *error)
 {
     const gn_nic_config *c = &nic->config;
-    int host = -1, wire = -1;
-    if (c->pcap_host && (host = gn_capture_file(c->pcap_host, c->overwrite, error)) < 0) return error->status;
-    if (c->pcap_wire && (wire = gn_capture_file(c->pcap_wire, c->overwrite, error)) < 0) {
-        if (host >= 0) gn_capture_drop(host, c->pcap_host, c->overwrite);
-        return error->status;
-    }
-    if (host >= 0) nic->pcap_host = gn_capture_take(host, c->pcap_host, error);
-    if (host >= 0 && !nic->pcap_host) {
-        if (wire >= 0) gn_capture_drop(wire, c->pcap_wire, c->overwrite);
-        return error->status;
-    }
-    return wire < 0 || (nic->pcap_wire = gn_capture_take(wire, c->pcap_wire, error)) ? GN_OK : error->status;
+    if (c->pcap_host && !(nic->pcap_host = gn_capture_new(c->pcap_host, c->overwrite, error))) return error->status;
+    if (c->pcap_wire && !(nic->pcap_wire = gn_capture_new(c->pcap_wire, c->overwrite, error))) return error->status;
+    return GN_OK;
 }
 
 static gn_nic *allocate(const gn_nic_config *config)
@@ -329,6 +320,24 @@ static gn_status check_engine(gn_nic *nic, gn_error *error)
     return gn_datapath_check(nic->datapath, &why) ? engine_error(nic, &why, error) : GN_OK;
 }
 
+// The threads move nothing before both are there, and then the captures, which come last.
+static gn_status start_threads(gn_nic *nic, pthread_t *out, pthread_t *in, gn_error *error)
+{
+    gn_capture *const captures[] = {nic->pcap_host, nic->pcap_wire};
+    pthread_mutex_lock(&nic->out->lock);
+    pthread_mutex_lock(&nic->in->lock);
+    const int no_out = pthread_create(out, NULL, gn_out_thread, nic);
+    const int no_in = no_out ? no_out : pthread_create(in, NULL, gn_in_thread, nic);
+    const gn_status status = no_in ? gn_fail(error, GN_IO, "cannot start a thread: %s", strerror(no_in))
+                                   : gn_captures_begin(captures, 2, error);
+    if (status) gn_nic_stop(nic, 0);
+    pthread_mutex_unlock(&nic->in->lock);
+    pthread_mutex_unlock(&nic->out->lock);
+    if (status && !no_out) pthread_join(*out, NULL);
+    if (status && !no_in) pthread_join(*in, NULL);
+    return status;
+}
+
 gn_status gn_nic_run(gn_nic *nic, gn_error *error)
 {
     pthread_t out, in;
@@ -336,17 +345,10 @@ gn_status gn_nic_run(gn_nic *nic, gn_error *error)
     // would be an error of 5 %. Threads inherit the slack.
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
     if (nic->metrics && gn_metrics_start(nic->metrics, nic->tun.name, error)) return error->status;
-    int failed = pthread_create(&out, NULL, gn_out_thread, nic);
-    if (!failed) {
-        failed = pthread_create(&in, NULL, gn_in_thread, nic);
-        if (!failed) {
-            serve(nic);
-            pthread_join(in, NULL);
-        }
-        gn_nic_stop(nic, 0);
-        pthread_join(out, NULL);
-    }
-    if (failed) return gn_fail(error, GN_IO, "cannot start a thread: %s", strerror(failed));
+    if (start_threads(nic, &out, &in, error)) return error->status;
+    serve(nic);
+    pthread_join(in, NULL);
+    pthread_join(out, NULL);
     if (check_engine(nic, error)) return error->status;
     const int reason = atomic_load(&nic->failure);
     if (reason)

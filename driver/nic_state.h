@@ -53,6 +53,7 @@ typedef struct gn_in {
     uint64_t unknown_sender;             ///< datagrams from no peer: dropped
     gn_ip source;                        ///< the last packet's, and the peer it belongs to
     const gn_peer *source_peer;
+    gn_peer *answered;  ///< its `asked` is new, and out does not have it yet; NULL: nobody's
     gn_coalescer coalescer;
     uint8_t batch[GN_BATCH_BYTES];
     uint8_t restored[GN_RESTORED_BYTES];

@@ -5,6 +5,7 @@
 /// prefix of a destination decides where a packet of the host goes. A peer may send packets only
 /// from sources that lead back to it.
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "net/address.h"
@@ -21,6 +22,11 @@ typedef struct gn_peer {
     gn_endpoint endpoint;             ///< of a name: version 0 until gn_peers_resolve()
     struct sockaddr_storage address;  ///< for the wire's socket; set by gn_peers_seal()
     socklen_t address_length;
+    /// The address of this host that the peer sends to, so the one that it knows. Version 0: not
+    /// known, and the kernel chooses one. `asked` is the receiving thread's, `from` the sending
+    /// one's copy.
+    gn_ip asked, from;
+    atomic_bool forgot;         ///< `from` was no address of this host any more
     gn_peer_counters counters;  ///< the sending thread has tx_*, the receiving one rx_*
 } gn_peer;
 

@@ -21,6 +21,7 @@ gn_status gn_wire_open(gn_wire *wire, const gn_endpoint *listen, size_t buffer_b
     const gn_udp_options options = {.join = true,
                                     .whole = true,
                                     .unlearnt = unlearnt,
+                                    .read_to = gn_ip_is_any(&listen->ip),
                                     .receive_bytes = buffer_bytes,
                                     .send_bytes = buffer_bytes / 4};
     *wire = (gn_wire){.family = gn_ip_family(&listen->ip), .segmentation = true, .hears = unlearnt};
@@ -82,8 +83,14 @@ static void count_sent(gn_wire_counters *counters, const gn_peer *peer, size_t d
 }
 
 /// The message that the kernel has refused is counted, or sent in another way.
-static void refused(gn_wire *wire, const gn_peer *peer, gn_udp_batch *batch, int error, gn_wire_counters *counters)
+static void refused(gn_wire *wire, gn_peer *peer, gn_udp_batch *batch, int error, gn_wire_counters *counters)
 {
+    // The address may have been taken from this host. The peer may name another.
+    const bool nowhere = error == EINVAL || error == ENETUNREACH || error == EADDRNOTAVAIL;
+    if (nowhere && peer->from.version) {
+        peer->from = (gn_ip){0};
+        atomic_store(&peer->forgot, true);
+    }
     const gn_udp_refusal refusal = gn_udp_batch_refusal(batch, error);
     if (refusal != GN_UDP_NO_OFFLOAD) {
         const int reason = refusal == GN_UDP_TOO_LARGE ? EMSGSIZE : error;
@@ -100,7 +107,7 @@ static void refused(gn_wire *wire, const gn_peer *peer, gn_udp_batch *batch, int
 }
 
 /// `padding`: of each message.
-static void send_batch(gn_wire *wire, const gn_peer *peer, gn_udp_batch *batch, const size_t *padding,
+static void send_batch(gn_wire *wire, gn_peer *peer, gn_udp_batch *batch, const size_t *padding,
                        gn_wire_counters *counters)
 {
     unsigned counted = 0, again = UINT_MAX;
@@ -122,8 +129,7 @@ static void send_batch(gn_wire *wire, const gn_peer *peer, gn_udp_batch *batch, 
     gn_udp_batch_clear(batch);
 }
 
-void gn_wire_send(gn_wire *wire, const gn_peer *peer, const gn_wire_packet *packets, size_t count,
-                  gn_wire_counters *counters)
+void gn_wire_send(gn_wire *wire, gn_peer *peer, const gn_wire_packet *packets, size_t count, gn_wire_counters *counters)
 {
     gn_udp_message message[MESSAGES];
     struct mmsghdr header[MESSAGES];
@@ -135,7 +141,7 @@ void gn_wire_send(gn_wire *wire, const gn_peer *peer, const gn_wire_packet *pack
                           .messages_max = MESSAGES,
                           .pieces_max = PIECES,
                           .bytes_max = GN_WIRE_BATCH_BYTES};
-    const gn_udp_to to = {.address = &peer->address, .length = peer->address_length};
+    const gn_udp_to to = {.address = &peer->address, .length = peer->address_length, .from = peer->from};
     while (count) {
         size_t size = 0, pad = 0;
         const size_t taken = wire->segmentation ? gn_wire_plan(packets, count, &size, &pad) : 1;
@@ -152,7 +158,8 @@ void gn_wire_send(gn_wire *wire, const gn_peer *peer, const gn_wire_packet *pack
 void gn_wire_sink(void *context, const void *to, const gn_wire_packet *packets, size_t count)
 {
     const gn_wire_end *end = context;
-    gn_wire_send(end->wire, to, packets, count, end->counters);
+    gn_peer *peer = (gn_peer *)(uintptr_t)to;  // gn_fault only hands it on
+    gn_wire_send(end->wire, peer, packets, count, end->counters);
 }
 
 int gn_wire_receive(const gn_wire *wire, uint8_t *buffer, size_t capacity, gn_wire_batch *batch)
@@ -164,5 +171,6 @@ int gn_wire_receive(const gn_wire *wire, uint8_t *buffer, size_t capacity, gn_wi
     batch->bytes = arrival.bytes;
     batch->size = arrival.segment;
     batch->from = gn_endpoint_from_sockaddr(&from);
+    batch->to = arrival.to;
     return 1;
 }

@@ -59,7 +59,7 @@ void gn_wire_close(gn_wire *wire);
 size_t gn_wire_plan(const gn_wire_packet *packets, size_t count, size_t *size, size_t *padding);
 
 /// Sends packets in order. Those that the kernel refuses are counted and dropped, as a link drops.
-void gn_wire_send(gn_wire *wire, const gn_peer *peer, const gn_wire_packet *packets, size_t count,
+void gn_wire_send(gn_wire *wire, gn_peer *peer, const gn_wire_packet *packets, size_t count,
                   gn_wire_counters *counters);
 
 /// The same behind a bad link: `to` is a gn_peer, `context` a gn_wire_end.
@@ -73,6 +73,7 @@ void gn_wire_sink(void *context, const void *to, const gn_wire_packet *packets, 
 typedef struct gn_wire_batch {
     size_t bytes, size;
     gn_endpoint from;
+    gn_ip to;  ///< of this host; version 0: the wire has one address
 } gn_wire_batch;
 
 /// @return 1; 0 when there is none now; -1 on failure (errno)

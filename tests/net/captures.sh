@@ -58,6 +58,19 @@ for wrong in "-c $(testbed_control 2)" "-c none --pcap-wire $testbed_dir/link.pc
         fail "a NIC starts with $wrong"
     [ "$(cat "$testbed_dir/old.pcap")" = "a week of packets" ] || fail "a NIC that did not start has emptied a capture: $wrong"
 done
+# The same where it cannot become another user, or start its threads. As another user it may not
+# remove the empty file that it has made, but the next one takes that.
+for rights in "setpriv --bounding-set -all,+net_admin --inh-caps -all" "prlimit --nproc=1"; do
+    for capture in "$testbed_dir/old.pcap -f" "$testbed_dir/new.pcap"; do
+        # shellcheck disable=SC2086 # words
+        testbed_run 1 $rights "$gradnic" nic -q -c none --user nobody -a 10.77.0.1/24 -P "$(_testbed_peer 2)" --pcap-host $capture 2>"$testbed_dir/wrong" &&
+            fail "a NIC starts with $rights"
+        grep -qE 'cannot (give up privileges|start a thread)' "$testbed_dir/wrong" || fail "$rights: $(cat "$testbed_dir/wrong")"
+    done
+    [ "$(cat "$testbed_dir/old.pcap")" = "a week of packets" ] || fail "a NIC that did not start has emptied a capture: $rights"
+done
+[ ! -s "$testbed_dir/new.pcap" ] || fail "a NIC that did not start has written a capture"
+rm -f "$testbed_dir/new.pcap"
 # Without -f it has left none.
 testbed_run 1 "$gradnic" nic -q -c none -a 10.77.0.1/24 -P "$(_testbed_peer 2)" --pcap-host "$testbed_dir/new.pcap" --pcap-wire "$testbed_dir/nowhere/new.pcap" 2>"$testbed_dir/wrong" &&
     fail "a NIC without its capture"

@@ -111,6 +111,30 @@ START_TEST(what_is_there_stays)
 }
 END_TEST
 
+// Of several none loses what it has, when one of them cannot be written.
+START_TEST(all_or_none_begin)
+{
+    char made[sizeof path + 8];
+    snprintf(made, sizeof made, "%s.made", path);
+    put(path);
+    gn_capture *const captures[] = {gn_capture_new(path, true, &error), NULL, gn_capture_new(made, false, &error),
+                                    gn_capture_new("/dev/full", false, &error)};
+    ck_assert(captures[0] && captures[2] && captures[3]);
+    stays(path);
+    ck_assert_int_eq(gn_captures_begin(captures, 4, &error), GN_IO);
+    ck_assert_str_eq(error.text, "/dev/full: No space left on device");
+    for (int i = 0; i < 4; i++) ck_assert_int_eq(gn_capture_close(captures[i]), GN_OK);
+    stays(path);
+    ck_assert(access(made, F_OK));
+    // An empty file is nothing to lose.
+    ck_assert(!truncate(path, 0));
+    gn_capture *capture = gn_capture_open(path, false, &error);
+    ck_assert(capture);
+    ck_assert_int_eq(gn_capture_close(capture), GN_OK);
+    ck_assert_uint_eq(whole_packets(path, LENGTH), 0);
+}
+END_TEST
+
 START_TEST(force_overwrites)
 {
     put(path);
@@ -328,6 +352,7 @@ int main(void)
     tcase_add_checked_fixture(all, begin, end);
     tcase_add_test(all, all_lengths);
     tcase_add_test(all, what_is_there_stays);
+    tcase_add_test(all, all_or_none_begin);
     tcase_add_test(all, force_overwrites);
     tcase_add_test(all, a_file_has_one_capture);
     tcase_add_test(all, a_fifo_gets_packets_at_once);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "driver/request.h"
 #include "driver/rules.h"
@@ -80,12 +81,16 @@ static void reload(void *context, gn_nic *nic)
     }
 }
 
-/// The driver looks again when it opens them. Here nothing has been made yet.
+/// The driver looks again when it opens them. Here nothing has been made yet. An empty file is one
+/// that a NIC which did not start could not remove, because it had become another user.
 static gn_status check_captures(const gn_nic_options *options, gn_error *error)
 {
     const char *const captures[] = {options->config.pcap_host, options->config.pcap_wire};
+    struct stat file;
     for (int i = 0; i < 2; i++)
-        if (captures[i] && gn_output_check_exists(captures[i], options->force, error)) return GN_IO;
+        if (captures[i] && !stat(captures[i], &file) && file.st_size &&
+            gn_output_check_exists(captures[i], options->force, error))
+            return GN_IO;
     return GN_OK;
 }
 

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A host has several addresses, and a NIC that listens on all of them. Its packets come from the one
+# that its peer names, also when the kernel begins to prefer another, or when that one goes.
+# shellcheck source=tests/net/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+begin 2
+for host in 1 2; do testbed_nic_stop "$host"; done
+link() { ip -n "$(testbed_netns 1)" addr "$1" "$2" dev wire0 "${@:3}" || fail "$*"; }
+# run NAME: NICs by which each side knows the other at $one and $two
+run() {
+    local host pids=()
+    testbed_start 1 "$gradnic" nic -q -d gn0 -c "$testbed_dir/a1.sock" -a 10.77.0.1/24 -P "10.77.0.2/32=$two" 2>"$testbed_dir/a1.log"
+    pids+=("$testbed_pid")
+    testbed_start 2 "$gradnic" nic -q -d gn0 -c "$testbed_dir/a2.sock" -a 10.77.0.2/24 -P "10.77.0.1/32=$one" 2>"$testbed_dir/a2.log"
+    pids+=("$testbed_pid")
+    for host in 1 2; do
+        for ((i = 0; i < 250; i++)); do ! "$gradnic" nic status -c "$testbed_dir/a$host.sock" >/dev/null 2>&1 || break; sleep 0.02; done
+    done
+    "while_$1"
+    kill "${pids[@]}"
+    for host in 1 2; do wait "${pids[$((host - 1))]}" || fail "NIC $host ended with $?: $(cat "$testbed_dir/a$host.log")"; done
+}
+# What the far side asks comes to the address that it knows, so the answer leaves from there.
+reach() { testbed_run 2 ping -q -c 5 -i 0.2 -W 1 10.77.0.1 >"$testbed_dir/ping" && testbed_run 1 ping -q -c 3 -i 0.2 -W 1 10.77.0.2 >>"$testbed_dir/ping" || fail "$1: $(cat "$testbed_dir/ping")"; }
+
+while_second() { reach "an address that is not the first"; }
+link add 10.78.0.241/24
+one=10.78.0.241 two=$(testbed_link_address 2)
+run second
+
+# The kernel takes the newest address of IPv6.
+while_newer() {
+    reach "IPv6"
+    link add fd78::241/64 nodad
+    reach "a newer address"
+}
+one="[$(testbed_link_address 1 6)]" two="[$(testbed_link_address 2 6)]"
+run newer
+
+# An address that has gone is no reason to send nothing.
+while_gone() {
+    reach "an address that will go"
+    link del 10.78.0.241/24
+    testbed_run 1 ping -q -c 1 -W 1 10.77.0.2 >/dev/null
+    expect "datagrams from another address" "$(testbed_run 1 ping -q -c 4 -i 0.2 -W 1 10.77.0.2 >/dev/null; "$gradnic" nic stats -c "$testbed_dir/a2.sock" --json | jq .rx.wire.unknown_sender)" -ge 3
+}
+one=10.78.0.241 two=$(testbed_link_address 2)
+run gone
+exit 0
