@@ -22,9 +22,9 @@ typedef struct gn_capture_counters {
 } gn_capture_counters;
 
 /// Creates `path`; "-" is standard output. A FIFO or a device is written to as it is, packet by
-/// packet. A regular file that is not empty is refused, or overwritten with `force`, but never through a
-/// symbolic link: the caller may be root, and the folder another user's. Such a file keeps what it
-/// has until gn_captures_begin(): whoever may still fail does all else first.
+/// packet. A regular file that is not empty is refused, or overwritten with `force`, but never
+/// through a symbolic link: the caller may be root, and the folder another user's. Such a file
+/// keeps what it has until gn_captures_begin(): whoever may still fail does all else first.
 /// @return NULL with `error` set
 gn_capture *gn_capture_new(const char *path, bool force, gn_error *error);
 /// Begins `count` captures, of which some may be NULL. When one fails, files of before mostly have
@@ -37,7 +37,8 @@ gn_capture *gn_capture_open(const char *path, bool force, gn_error *error);
 /// The same with `fd`, which is open for writing and is taken over. A regular file is emptied, but
 /// not standard output ("-"). `path` is for messages otherwise.
 gn_capture *gn_capture_take(int fd, const char *path, gn_error *error);
-/// Completes the file; one that was made and has not begun is removed. NULL allowed. @return GN_OK, or GN_IO when something could not be written
+/// Completes the file. One that was made and has not begun is removed. NULL allowed.
+/// @return GN_OK, or GN_IO when something could not be written
 gn_status gn_capture_close(gn_capture *capture);
 
 /// Writes one packet, in up to two pieces. A NULL `capture` does nothing.

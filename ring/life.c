@@ -43,7 +43,8 @@ static void end_copy(gn_comm *comm)
 static void after_fork_in_child(void)
 {
     for (gn_comm *comm = registry; comm; comm = comm->next_alive) end_copy(comm);
-    after_fork();
+    gn_log_forked();
+    pthread_mutex_unlock(&registry_lock);
 }
 
 /// A child has none of the parent's threads.

@@ -114,6 +114,21 @@ void gn_log_release(void)
     pthread_mutex_unlock(&list_lock);
 }
 
+/// The lines of other threads lie in memory that the child's next thread gets, and nobody says
+/// them. Whoever waited for `said` is not here, either.
+void gn_log_forked(void)
+{
+    for (line **link = &list; *link;) {
+        const bool own = *link >= lines && *link < lines + MOST;
+        if (own)
+            link = &(*link)->next;
+        else
+            *link = (*link)->next;
+    }
+    said = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    gn_log_release();
+}
+
 void gn_lock(pthread_mutex_t *lock)
 {
     pthread_mutex_lock(lock);

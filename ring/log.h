@@ -21,6 +21,7 @@ void gn_log_drain(const gn_comm_config *config);
 /// No text is added or said in between: for the moment in which a process is forked off.
 void gn_log_hold(void);
 void gn_log_release(void);
+void gn_log_forked(void);  ///< the same, in the new process
 
 void gn_lock(pthread_mutex_t *lock);
 /// @return false when another thread has it
