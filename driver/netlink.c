@@ -191,7 +191,7 @@ static int parse_route(const struct nlmsghdr *header, void *context)
     return mnl_attr_parse(header, sizeof(struct rtmsg), take_route, context) < 0 ? MNL_CB_ERROR : MNL_CB_STOP;
 }
 
-static gn_status find_path(const gn_ip *ip, unsigned flags, gn_path *path)
+static gn_status find_path(const gn_ip *ip, uint32_t scope, unsigned flags, gn_path *path)
 {
     char buffer[MESSAGE_BYTES];
     memset(path, 0, sizeof *path);
@@ -201,21 +201,22 @@ static gn_status find_path(const gn_ip *ip, unsigned flags, gn_path *path)
     info->rtm_flags = flags;
     info->rtm_dst_len = (uint8_t)gn_ip_bits(ip);
     mnl_attr_put(header, RTA_DST, gn_ip_bytes(ip), ip->bytes);
+    if (scope) mnl_attr_put_u32(header, RTA_OIF, scope);
     unsigned link;
     if (transact(header, parse_route, path) || gn_link_mtu(path->index, &link)) return GN_IO;
     if (!path->mtu || path->mtu > link) path->mtu = link;
     return GN_OK;
 }
 
-gn_status gn_path_find(const gn_ip *ip, gn_path *path)
+gn_status gn_path_find(const gn_ip *ip, uint32_t scope, gn_path *path)
 {
-    return find_path(ip, 0, path);
+    return find_path(ip, scope, 0, path);
 }
 
-gn_status gn_path_find_unlearnt(const gn_ip *ip, gn_path *path)
+gn_status gn_path_find_unlearnt(const gn_ip *ip, uint32_t scope, gn_path *path)
 {
     // The route itself. One of several ways names no device: then what has been learnt is better.
-    return find_path(ip, RTM_F_FIB_MATCH, path) ? find_path(ip, 0, path) : GN_OK;
+    return find_path(ip, scope, RTM_F_FIB_MATCH, path) ? find_path(ip, scope, 0, path) : GN_OK;
 }
 
 static gn_status change_policy(uint16_t type, uint16_t flags, const gn_policy *policy)

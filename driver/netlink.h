@@ -48,9 +48,10 @@ typedef struct gn_path {
     gn_ip source;
 } gn_path;
 
-gn_status gn_path_find(const gn_ip *ip, gn_path *path);
+/// `scope`: the interface of an address of a link, otherwise 0.
+gn_status gn_path_find(const gn_ip *ip, uint32_t scope, gn_path *path);
 /// The same, without the MTU that the kernel has learnt from ICMP in the last minutes.
-gn_status gn_path_find_unlearnt(const gn_ip *ip, gn_path *path);
+gn_status gn_path_find_unlearnt(const gn_ip *ip, uint32_t scope, gn_path *path);
 
 /// A policy-routing rule: packets with this firewall mark, or those with this ToS (FRA_DSCP) that
 /// this host itself sends -> table. A peer would refuse what is forwarded: its source is another

@@ -90,12 +90,12 @@ static gn_status find_mtu(gn_nic *nic, gn_error *error)
 {
     unsigned smallest = nic->config.wire_mtu;
     char text[GN_ENDPOINT_TEXT];
-    gn_status (*const find)(const gn_ip *, gn_path *) =
+    gn_status (*const find)(const gn_ip *, uint32_t, gn_path *) =
         gn_steer_is_late(&nic->config.steer) ? gn_path_find_unlearnt : gn_path_find;
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
         const gn_peer *peer = gn_peers_at(nic->config.peers, i);
         gn_path path;
-        const bool unknown = find(&peer->endpoint.ip, &path) != GN_OK;
+        const bool unknown = find(&peer->endpoint.ip, peer->endpoint.scope, &path) != GN_OK;
         if (nic->config.wire_mtu && !unknown && path.mtu < nic->config.wire_mtu)
             gn_warn("--mtu %u: the path to peer %s carries only %u", nic->config.wire_mtu,
                     gn_endpoint_format(&peer->endpoint, text), path.mtu);

@@ -174,7 +174,7 @@ static gn_status resolve(gn_peer *peer, int family, gn_error *error)
     const gn_status wrong = gn_resolve_all(peer->name, peer->endpoint.port, family, &found, &why);
     if (wrong) return gn_fail(error, wrong, "peer %s: %s", peer->name, why.text);
     unsigned i = 0;
-    while (found.count > 1 && i < found.count && gn_path_find(&found.at[i].ip, &ignored)) i++;
+    while (found.count > 1 && i < found.count && gn_path_find(&found.at[i].ip, found.at[i].scope, &ignored)) i++;
     peer->endpoint = found.at[i < found.count ? i : 0];
     return GN_OK;
 }

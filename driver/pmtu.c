@@ -27,10 +27,10 @@ static bool is_echo(const gn_nic *nic, unsigned mtu)
 
 /// What is known behind an echo: the MTU of before, and that of the route's link, which may have
 /// been lowered since.
-static unsigned behind_echo(const gn_nic *nic, const gn_ip *to)
+static unsigned behind_echo(const gn_nic *nic, const gn_endpoint *to)
 {
     gn_path path;
-    const bool lowered = !gn_path_find_unlearnt(to, &path) && path.mtu < nic->wire_mtu;
+    const bool lowered = !gn_path_find_unlearnt(&to->ip, to->scope, &path) && path.mtu < nic->wire_mtu;
     return lowered ? path.mtu : nic->wire_mtu;
 }
 
@@ -40,7 +40,7 @@ static unsigned smallest_now(const gn_nic *nic)
     for (size_t i = 0; i < gn_peers_count(nic->config.peers); i++) {
         const gn_endpoint *peer = &gn_peers_at(nic->config.peers, i)->endpoint;
         unsigned mtu = mtu_to(peer);
-        if (is_echo(nic, mtu)) mtu = behind_echo(nic, &peer->ip);
+        if (is_echo(nic, mtu)) mtu = behind_echo(nic, peer);
         if (mtu && mtu < smallest) smallest = mtu;
     }
     const unsigned told = atomic_load(&nic->told_mtu);

@@ -16,7 +16,7 @@ static unsigned table_of(const gn_steer *steer)
 static bool leads_here(const gn_steer *steer, const gn_ip *ip)
 {
     gn_path path;
-    return steer->config.mode == GN_STEER_OVERLAY && !gn_path_find(ip, &path) && path.index == steer->index;
+    return steer->config.mode == GN_STEER_OVERLAY && !gn_path_find(ip, 0, &path) && path.index == steer->index;
 }
 
 static gn_status add_routes(const gn_steer *steer, gn_error *error)
@@ -28,7 +28,7 @@ static gn_status add_routes(const gn_steer *steer, gn_error *error)
         char text[GN_PREFIX_TEXT];
         // The device has no address when it carries the hosts' traffic: keep the source address
         // that the kernel would choose.
-        if (steer->config.mode != GN_STEER_OVERLAY && !gn_path_find(&route.prefix.ip, &path))
+        if (steer->config.mode != GN_STEER_OVERLAY && !gn_path_find(&route.prefix.ip, 0, &path))
             route.source = path.source;
         if (!gn_kernel_route_add(&route)) continue;
         const int reason = errno;

@@ -45,7 +45,8 @@ static gn_status check_place(const gn_job *job, const gn_session *session, const
         const gn_admission_join *there = &job->join[i];
         const gn_ranks theirs = gn_join_ranks(there);
         const int both = gn_ranks_common(&ranks, &theirs);
-        const bool same_host = !gn_ip_compare(&job->child[i]->remote.ip, &session->remote.ip);
+        const gn_endpoint *one = &job->child[i]->remote, *two = &session->remote;
+        const bool same_host = !gn_ip_compare(&one->ip, &two->ip) && one->scope == two->scope;
         gn_job_called(job, i, other);
         if (i == join->bit)
             return gn_fail(error, GN_INVALID, "bit %u of job '%s' is taken by %s", i, join->name, other);

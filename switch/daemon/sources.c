@@ -23,6 +23,7 @@ static bool read_address(const struct sockaddr_storage *address, uint64_t ip[2],
     if (address->ss_family != AF_INET6) return false;
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
     memcpy(ip, &v6->sin6_addr, sizeof v6->sin6_addr);
+    if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr)) ip[0] ^= (uint64_t)v6->sin6_scope_id << 24;  // bits that are 0
     *udp_port = v6->sin6_port;
     return true;
 }

@@ -48,4 +48,14 @@ while_gone() {
 }
 one=10.78.0.241 two=$(testbed_link_address 2)
 run gone
+
+# The MTU is that of the interface which an address of a link names, and not of another one.
+while_link() {
+    reach "an address of a link"
+    expect "MTU of the wire" "$("$gradnic" nic status -c "$testbed_dir/a1.sock" --json | jq .wire_mtu)" -eq 1500
+}
+testbed_run 1 ip link add aaa0 mtu 1300 type veth peer name aaa1 mtu 1300 && testbed_run 1 ip link set aaa0 up && testbed_run 1 ip link set aaa1 up || fail "another interface"
+of_link() { testbed_run "$1" ip -o -6 addr show dev wire0 scope link | grep -o 'fe80[^/]*'; }
+one="[$(of_link 1)%wire0]" two="[$(of_link 2)%wire0]"
+run link
 exit 0

@@ -70,6 +70,13 @@ START_TEST(both_versions)
     ck_assert_ptr_eq(find(&six, AF_INET6), &sources.source[1]);
     six.ip.bytes[7] = 1;
     ck_assert_ptr_null(find(&six, AF_INET6));
+    // An address of a link is another host on another link.
+    gn_endpoint link = {.ip = {.version = 6, .bytes = {0xfe, 0x80, [15] = 1}}, .port = 5000, .scope = 2};
+    ck_assert(gn_sources_set(&sources, 2, &(gn_far_end){.at = link}, AF_INET6));
+    ck_assert_ptr_eq(find(&link, AF_INET6), &sources.source[2]);
+    link.scope = 3;
+    ck_assert_ptr_null(find(&link, AF_INET6));
+    ck_assert(gn_sources_set(&sources, 3, &(gn_far_end){.at = link}, AF_INET6));
     struct sockaddr_storage none = {.ss_family = AF_UNIX};
     ck_assert_ptr_null(gn_sources_find(&sources, &none));
 }

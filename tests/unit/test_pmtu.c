@@ -22,10 +22,10 @@ unsigned __wrap_gn_udp_mtu(int fd)
     return kernel_says;
 }
 
-gn_status __wrap_gn_path_find_unlearnt(const gn_ip *ip, gn_path *path);
-gn_status __wrap_gn_path_find_unlearnt(const gn_ip *ip, gn_path *path)
+gn_status __wrap_gn_path_find_unlearnt(const gn_ip *ip, uint32_t scope, gn_path *path);
+gn_status __wrap_gn_path_find_unlearnt(const gn_ip *ip, uint32_t scope, gn_path *path)
 {
-    (void)ip;
+    (void)ip, (void)scope;
     *path = (gn_path){.mtu = link_has};
     return GN_OK;
 }
