@@ -4,6 +4,7 @@
 
 #include "driver/nic_state.h"
 #include "driver/request.h"
+#include "driver/rules.h"
 
 static gn_status merge_rules(const gn_nic *nic, const gn_change *change, gn_rule *rules, size_t *count, gn_error *error)
 {
@@ -18,7 +19,7 @@ static gn_status merge_rules(const gn_nic *nic, const gn_change *change, gn_rule
             return gn_fail(error, GN_INVALID, "profile %s does not take the bound 2^%d", gn_profile_name(profile),
                            -bound);
     }
-    return GN_OK;
+    return gn_rules_check(rules, *count, error);
 }
 
 static gn_fault_config merge_fault(const gn_fault_config *old, const gn_change *change)

@@ -163,6 +163,16 @@ const char *gn_rule_format(const gn_rule *rule, char *text)
     return text;
 }
 
+gn_status gn_rules_check(const gn_rule *rules, size_t count, gn_error *error)
+{
+    char text[GN_RULE_TEXT], other[GN_RULE_TEXT];
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(gn_rule_format(&rules[i], text), gn_rule_format(&rules[j], other)))
+                return gn_fail(error, GN_INVALID, "rule %s is given twice", text);
+    return GN_OK;
+}
+
 bool gn_rules_mark(const gn_rule *rules, size_t count, uint8_t tos)
 {
     for (size_t i = 0; i < count; i++)

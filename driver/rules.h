@@ -30,6 +30,10 @@ gn_status gn_rule_parse(const char *text, const gn_rule *defaults, gn_rule *rule
 /// GN_RULE_TEXT bytes. @return text
 const char *gn_rule_format(const gn_rule *rule, char *text);
 
+/// Whether all rules are different. The later one of two that are the same would never match.
+/// @return GN_OK, or GN_INVALID with the rule that is there twice
+gn_status gn_rules_check(const gn_rule *rules, size_t count, gn_error *error);
+
 /// Whether a packet's ToS is one of the rules', whatever its protocol and ports. A receiver looks
 /// for a shim then.
 bool gn_rules_mark(const gn_rule *rules, size_t count, uint8_t tos);

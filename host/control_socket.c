@@ -21,15 +21,17 @@ gn_status gn_control_address(const char *path, struct sockaddr_un *address, gn_e
 }
 
 // A new folder is root's, so that only root can put a socket there. Older versions gave the default
-// folder to the account; it is taken back.
-static void make_folder(const char *folder, const gn_account *account)
+// folder to the account; it is taken back. @return 0, or why it could not be made
+static int make_folder(const char *folder, const gn_account *account)
 {
     const bool made = !mkdir(folder, 0755);
-    if (!account->change || (!made && strcmp(folder, GN_CONTROL_FOLDER) != 0)) return;
+    const int reason = made || errno == EEXIST ? 0 : errno;
+    if (!account->change || (!made && strcmp(folder, GN_CONTROL_FOLDER) != 0)) return reason;
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return;
+    if (fd < 0) return reason;
     if (!fchown(fd, 0, 0)) (void)!fchmod(fd, 0755);
     close(fd);
+    return reason;
 }
 
 // Whether strangers could put a socket there, or replace one. In a folder with the sticky bit, only
@@ -143,7 +145,7 @@ static const char *hint(int reason, const gn_account *account)
         return " (another gradnic answers there, or it is not a socket; -c PATH names another place)";
     if (reason == EACCES && account->change)
         return " (the account of --user may not write there; --control names another place)";
-    if (reason == ENOENT || reason == EACCES)
+    if (reason == ENOENT || reason == EACCES || reason == EROFS)
         return " (-c PATH names another place; with -c none there is no control socket)";
     return "";
 }
@@ -160,10 +162,11 @@ int gn_control_listen(const char *path, const gn_account *account, gn_error *err
     char *slash = strrchr(address.sun_path, '/');
     const char *folder = slash == address.sun_path ? "/" : slash ? address.sun_path : ".";
     if (slash) *slash = 0;
-    if (slash && slash != address.sun_path) make_folder(folder, account);
+    const int unmade = slash && slash != address.sun_path ? make_folder(folder, account) : 0;
     error->status = GN_OK;
     if (!bind_in(fd, path, folder, slash ? slash + 1 : path, account, error) && !listen(fd, BACKLOG)) return fd;
-    if (!error->status) gn_fail(error, GN_IO, "%s: %s%s", path, strerror(errno), hint(errno, account));
+    const int reason = errno == ENOENT && unmade ? unmade : errno;
+    if (!error->status) gn_fail(error, GN_IO, "%s: %s%s", path, strerror(reason), hint(reason, account));
     close(fd);
     return -1;
 }

@@ -89,6 +89,16 @@ gn_status gn_prefix_parse(const char *text, gn_prefix *prefix, gn_error *error)
     return GN_OK;
 }
 
+/// ::ffff:a.b.c.d is an IPv4 address, and travels as one.
+static void take_mapped(gn_ip *ip)
+{
+    static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+    if (ip->version != 6 || memcmp(ip->bytes, prefix, sizeof prefix) != 0) return;
+    gn_ip four = {.version = 4};
+    memcpy(four.bytes, ip->bytes + sizeof prefix, 4);
+    *ip = four;
+}
+
 gn_status gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *error)
 {
     char copy[INET6_ADDRSTRLEN + IF_NAMESIZE + 16];
@@ -123,6 +133,7 @@ gn_status gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *e
             error, GN_INVALID,
             "'%s': give an address or a name, with or without a port (192.0.2.1, 192.0.2.1:%d, [2001:db8::1]:%d)", text,
             GN_PORT_DEFAULT, GN_PORT_DEFAULT);
+    take_mapped(&endpoint->ip);
     endpoint->port = GN_PORT_DEFAULT;
     if (port && !gn_port_parse(port, &endpoint->port))
         return gn_fail(error, GN_INVALID, "'%s': port is not a number from 1 to 65535", text);

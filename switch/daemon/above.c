@@ -44,7 +44,9 @@ gn_status gn_switchd_find_above(gn_switchd *daemon, gn_error *error)
     uint16_t port;
     if (!text) return GN_OK;
     if (parse_above(text, host, &port, error)) return error->status;
-    const int family = daemon->listen.ip.version == 4 ? AF_INET : AF_UNSPEC;
+    // What is asked above leaves from the address that is listened on, if that is one.
+    const gn_ip *own = &daemon->listen.ip;
+    const int family = own->version == 4 ? AF_INET : gn_ip_is_any(own) ? AF_UNSPEC : AF_INET6;
     if (gn_resolve_all(host, port, family, &daemon->all_above, error))
         return gn_fail(error, GN_IO, "%s %s: %s", gn_switchd_above_option(daemon), text, error->text);
     daemon->above = daemon->all_above.at[0];

@@ -43,6 +43,15 @@ kill "$leaf_pid" "$root_pid"
 wait "$leaf_pid" || fail "the leaf ended with $?"
 wait "$root_pid" || fail "the root ended with $?"
 
+# What it asks above leaves from where it listens, so both are of one kind. ::ffff:a.b.c.d is IPv4.
+testbed_run 3 timeout 10 "$testbed_gradnic" switch -l "[$(testbed_link_address 3 6)]" -c none --parent "$second:7777" 2>"$testbed_dir/kinds"
+expect "exit status of a switch on IPv6 below one on IPv4" $? -eq 1
+grep -q -- "--parent $second:7777: host '$second'" "$testbed_dir/kinds" || fail "$(cat "$testbed_dir/kinds")"
+testbed_start 3 "$testbed_gradnic" switch -l "[::ffff:$(testbed_link_address 3)]" -c none >"$testbed_dir/mapped.log" 2>&1
+for ((i = 0; i < 250; i++)); do ! grep -q 'listening' "$testbed_dir/mapped.log" || break; sleep 0.02; done
+grep -q "listening on $(testbed_link_address 3):7777" "$testbed_dir/mapped.log" || fail "$(cat "$testbed_dir/mapped.log")"
+kill "$testbed_pid"
+
 testbed_start 0 "$testbed_gradnic" doctor --listen >"$testbed_dir/listener.out"
 for ((i = 0; i < 250; i++)); do ! grep -q answers "$testbed_dir/listener.out" || break; sleep 0.02; done
 for to in "$first" "$second" "[$six]"; do

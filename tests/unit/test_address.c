@@ -53,6 +53,15 @@ static int order(const char *a, const char *b)
     return found < 0 ? -1 : found > 0;
 }
 
+START_TEST(mapped_endpoints_are_of_ipv4)
+{
+    char text[GN_ENDPOINT_TEXT];
+    const gn_endpoint mapped = endpoint_of("[::ffff:10.77.0.2]:5000"), six = endpoint_of("[::fffe:10.77.0.2]:5000");
+    ck_assert_str_eq(gn_endpoint_format(&mapped, text), "10.77.0.2:5000");
+    ck_assert_uint_eq(six.ip.version, 6);
+}
+END_TEST
+
 START_TEST(addresses_have_an_order)
 {
     ck_assert_int_eq(order("10.0.0.1", "10.0.0.1"), 0);
@@ -288,6 +297,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_TESTS("address", addresses_as_text, addresses_have_an_order, kinds_of_addresses, prefixes, numbers,
-                     endpoints_as_text, ports, names_of_hosts, hosts_become_addresses, as_the_kernel_wants_them);
+    return RUN_TESTS("address", mapped_endpoints_are_of_ipv4, addresses_as_text, addresses_have_an_order,
+                     kinds_of_addresses, prefixes, numbers, endpoints_as_text, ports, names_of_hosts,
+                     hosts_become_addresses, as_the_kernel_wants_them);
 }

@@ -145,6 +145,9 @@ START_TEST(folders)
     snprintf(deeper, sizeof deeper, "%s/no/such/s.sock", folder);
     fails(deeper, &own,
           "No such file or directory (-c PATH names another place; with -c none there is no control socket)");
+    // A folder that cannot be made for another reason than one that is missing.
+    ck_assert(!gn_control_open("/sys/gradnic-none/s.sock", &own, &error));
+    ck_assert_msg(!strstr(error.text, "No such file"), "%s", error.text);
     ck_assert(!chdir(folder));
     control = gn_control_open("here.sock", &own, &error);  // no folder at all
     ck_assert_msg(control != NULL, "%s", error.text);

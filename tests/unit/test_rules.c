@@ -127,8 +127,20 @@ START_TEST(what_is_wrong_is_said)
 }
 END_TEST
 
+START_TEST(none_is_there_twice)
+{
+    gn_rule rules[3];
+    gn_error why;
+    static const char *const texts[] = {"port=80", "port=81", "tos=40,port=80-80"};
+    for (int i = 0; i < 3; i++) ck_assert_int_eq(gn_rule_parse(texts[i], &defaults, &rules[i], &why), GN_OK);
+    ck_assert_int_eq(gn_rules_check(rules, 2, &why), GN_OK);
+    ck_assert_int_eq(gn_rules_check(rules, 3, &why), GN_INVALID);
+    ck_assert_str_eq(why.text, "rule tos=0x28,proto=any,port=80,profile=paper,k=10,head=0 is given twice");
+}
+END_TEST
+
 int main(void)
 {
-    return RUN_SUITE("rules", setup, NULL, every_key_is_read, what_is_left_out_is_the_default,
+    return RUN_SUITE("rules", setup, NULL, none_is_there_twice, every_key_is_read, what_is_left_out_is_the_default,
                      numbers_are_decimal_or_hexadecimal, text_and_back, what_is_wrong_is_said);
 }

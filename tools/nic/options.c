@@ -321,6 +321,7 @@ static void finish(parsing *p, struct argp_state *state)
         if (gn_rule_parse(p->rules[i], &p->defaults, &config->rules[config->rule_count++], &why))
             gn_option_refuse(state, "--rule %s: %s", p->rules[i], why.text);
     }
+    if (gn_rules_check(config->rules, config->rule_count, &error)) gn_option_refuse(state, "%s", error.text);
     check_steering(config, state);
     check_captures(p, state);
     if (!config->engine->whole_segments) {
