@@ -135,7 +135,7 @@ START_TEST(none_is_there_twice)
     for (int i = 0; i < 3; i++) ck_assert_int_eq(gn_rule_parse(texts[i], &defaults, &rules[i], &why), GN_OK);
     ck_assert_int_eq(gn_rules_check(rules, 2, &why), GN_OK);
     ck_assert_int_eq(gn_rules_check(rules, 3, &why), GN_INVALID);
-    ck_assert_str_eq(why.text, "rule tos=0x28,proto=any,port=80,profile=paper,k=10,head=0 is given twice");
+    ck_assert_str_eq(why.text, "rule tos=0x28,proto=any,port=80,profile=paper,k=7,head=0 is given twice");
 }
 END_TEST
 
