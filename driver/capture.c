@@ -126,7 +126,7 @@ static int open_to_write(const char *path)
         if (fd >= 0 || errno != ENXIO) break;
         if (!waited) gn_warn("%s: waiting for its reader", path);
         poll(NULL, 0, LOOK_MS);
-        errno = ENXIO;
+        errno = gn_ending_waits() ? ECANCELED : ENXIO;
     }
     return fd;
 }

@@ -5,6 +5,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>
 #include <linux/if_link.h>
+#include <linux/ip.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <time.h>
@@ -67,6 +68,22 @@ gn_status gn_link_set(unsigned index, const gn_link *link)
     if (link->mtu) mnl_attr_put_u32(header, IFLA_MTU, link->mtu);
     if (link->queue_length) mnl_attr_put_u32(header, IFLA_TXQLEN, link->queue_length);
     if (link->gso_max_segments) mnl_attr_put_u32(header, IFLA_GSO_MAX_SEGS, link->gso_max_segments);
+    return transact(header, NULL, NULL);
+}
+
+gn_status gn_link_accept_sources(unsigned index)
+{
+    char buffer[MESSAGE_BYTES];
+    struct nlmsghdr *header = begin(buffer, RTM_SETLINK, 0);
+    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    info->ifi_index = (int)index;
+    struct nlattr *families = mnl_attr_nest_start(header, IFLA_AF_SPEC);
+    struct nlattr *four = mnl_attr_nest_start(header, AF_INET);
+    struct nlattr *settings = mnl_attr_nest_start(header, IFLA_INET_CONF);
+    mnl_attr_put_u32(header, IPV4_DEVCONF_RP_FILTER, 0);
+    mnl_attr_nest_end(header, settings);
+    mnl_attr_nest_end(header, four);
+    mnl_attr_nest_end(header, families);
     return transact(header, NULL, NULL);
 }
 

@@ -37,6 +37,10 @@ typedef struct gn_kernel_route {
 /// Never replaces a route for the same prefix: errno is EEXIST then.
 gn_status gn_kernel_route_add(const gn_kernel_route *route);
 gn_status gn_kernel_route_remove(const gn_kernel_route *route);
+/// Takes IPv4 packets out of the device whatever the way back to their source is. What
+/// net.ipv4.conf.all.rp_filter says holds all the same.
+gn_status gn_link_accept_sources(unsigned index);
+
 /// Removes all routes of a table that lead to a device. Ends at one that is not as
 /// gn_kernel_route_add() makes them: errno is ESRCH then.
 gn_status gn_kernel_routes_clear(unsigned index, unsigned table);

@@ -2,10 +2,12 @@
 #include "driver/steer.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "driver/netlink.h"
+#include "host/warn.h"
 
 static unsigned table_of(const gn_steer *steer)
 {
@@ -133,6 +135,35 @@ static void collect_tos(gn_steer *steer, const gn_rule *rules, size_t count)
     if (steer->config.mode == GN_STEER_MARK) steer->tos_count = 1;
 }
 
+/// What the kernel demands of sources, of the device or of all. 0: nothing, or not known
+static int source_check(const char *device)
+{
+    char path[64];
+    int filter = 0;
+    snprintf(path, sizeof path, "/proc/sys/net/ipv4/conf/%s/rp_filter", device);
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    if (fscanf(file, "%d", &filter) != 1) filter = 0;
+    fclose(file);
+    return filter;
+}
+
+/// Without its mark, a packet would go past the device. So the kernel drops what comes out of it,
+/// where it looks for the way back to a source. The NIC has looked at sources itself.
+static void accept_sources(const gn_steer *steer)
+{
+    char device[IF_NAMESIZE] = "";
+    if (steer->config.mode != GN_STEER_MARK || !has_version(steer->peers, 4)) return;
+    (void)gn_link_accept_sources(steer->index);
+    if_indextoname(steer->index, device);
+    if (source_check("all"))
+        gn_warn("net.ipv4.conf.all.rp_filter is %d: the kernel drops what comes out of %s; set it to 0 (sysctl -w)",
+                source_check("all"), device);
+    else if (source_check(device))
+        gn_warn("net.ipv4.conf.%s.rp_filter is %d: the kernel drops what comes out of it; set it to 0 (sysctl -w)",
+                device, source_check(device));
+}
+
 gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,
                         const gn_rule *rules, size_t rule_count, gn_error *error)
 {
@@ -148,6 +179,7 @@ gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned
     // kernel has got a rule wrong.
     if (steer->config.mode != GN_STEER_OVERLAY && add_policies(steer, error)) goto failed;
     if (add_routes(steer, error)) goto failed;
+    accept_sources(steer);
     return GN_OK;
 failed:
     close_but(steer, steer->adopted);  // it may be of a NIC that has started a moment ago

@@ -45,7 +45,7 @@ bool gn_ending_waits(void)
     sigset_t waiting;
     bool any = false;
     if (sigpending(&waiting)) return false;
-    for (int i = 0; i < NUMBERS; i++) any |= sigismember(&waiting, numbers[i]) == 1;
+    for (int i = 0; i < NUMBERS; i++) any |= numbers[i] != SIGHUP && sigismember(&waiting, numbers[i]) == 1;
     return any;
 }
 

@@ -17,7 +17,7 @@ typedef enum gn_ending {
 /// thread alone reads it. The caller closes it. -1: errno says why
 int gn_ending_open(void);
 
-/// Whether one of the three waits to be read: for waits ahead of gn_ending_next().
+/// Whether SIGTERM or SIGINT waits to be read: for waits ahead of gn_ending_next().
 bool gn_ending_waits(void);
 
 /// What the signals that have arrived ask for. The end goes before a reload. `reloads`: whether the

@@ -227,10 +227,15 @@ gn_status gn_resolve_own(const char *text, gn_endpoint *endpoint, gn_error *erro
     if (!gn_name_parse(text, host, &port)) return gn_endpoint_parse(text, endpoint, error);
     const gn_status wrong = gn_resolve_all(host, port, AF_UNSPEC, &found, error);
     if (wrong) return wrong;
+    // Debian's /etc/hosts has 127.0.1.1 for a host's name. That is of no use for others.
+    bool is_own = false;
     for (unsigned i = 0; i < found.count; i++) {
+        if ((is_own && gn_ip_is_loopback(&found.at[i].ip)) || !gn_endpoint_is_own(&found.at[i])) continue;
+        is_own = true;
         *endpoint = found.at[i];
-        if (gn_endpoint_is_own(endpoint)) return GN_OK;
+        if (!gn_ip_is_loopback(&endpoint->ip)) break;
     }
+    if (is_own) return GN_OK;
     char first[GN_ENDPOINT_TEXT];
     found.at[0].port = 0;
     return gn_fail(error, GN_INVALID, "host '%s' is not this one: it has no address %s%s", host,

@@ -85,5 +85,7 @@ testbed_run 1 ip rule | grep -q 'lookup 18766' || fail "a NIC that starts has no
 kill -s TERM "$testbed_pid"
 for ((i = 0; i < 250; i++)); do kill -0 "$testbed_pid" 2>/dev/null || break; sleep 0.02; done
 expect "looks until a NIC that starts has ended" "$i" -lt 250
+wait "$testbed_pid"
+expect "exit status of a NIC that was ended while it started" $? -eq 0
 ! testbed_run 1 ip rule | grep -q 'lookup 18766' || fail "a NIC that was ended while it started has left its policy rule"
 exit 0

@@ -20,6 +20,8 @@ for host in 0 1 2; do
     mkdir -p "$folder"
     cat >"$folder/hosts" <<HOSTS
 127.0.0.1 localhost
+127.0.1.1 self
+$(testbed_link_address $((host ? host : 1))) self
 $(testbed_link_address 1) host-a
 $nowhere host-b
 $(testbed_link_address 2) host-b
@@ -54,7 +56,7 @@ reach() { testbed_run "$1" ping -c 2 -i 0.2 -W 2 "$2" >/dev/null || fail "host $
 
 # Peers by name, in an option and in a file; where to listen by name, too.
 echo "10.77.0.1/32=host-a # by name" >"$testbed_dir/peers"
-nic 1 na -a 10.77.0.1/24 -P 10.77.0.2/32=host-b -l host-a
+nic 1 na -a 10.77.0.1/24 -P 10.77.0.2/32=host-b -l self # as Debian has it: one is loopback
 nic 2 nb -a 10.77.0.2/24 --peers "$testbed_dir/peers"
 reach 1 10.77.0.2
 "$gradnic" nic status -c "$testbed_dir/na.sock" --json |

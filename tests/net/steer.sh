@@ -20,6 +20,21 @@ steered() { # HOST VERSION: policy rules and routes of a NIC on that host
 }
 
 begin 2 --steer "$how"
+# With the firewall's mark, the way back to a source leads past the device. Hosts that look for it
+# (rp_filter) take what comes out of it all the same.
+for host in 1 2; do
+    testbed_nic_stop $host
+    testbed_run $host sysctl -qw net.ipv4.conf.all.rp_filter=2
+    testbed_nic_start $host || fail "the NIC of a host that looks at sources"
+    if [ "$how" = mark ]; then
+        grep -q 'net.ipv4.conf.all.rp_filter is 2: the kernel drops what comes out of gn0' "$testbed_dir/nic$host.log" || fail "no warning about rp_filter: $(cat "$testbed_dir/nic$host.log")"
+        testbed_nic_stop $host
+        testbed_run $host sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=2
+        testbed_nic_start $host || fail "the NIC of a host that looks at sources of new devices"
+        expect "rp_filter of the device" "$(testbed_run $host sysctl -n net.ipv4.conf.gn0.rp_filter)" -eq 0
+        expect "warnings about rp_filter" "$(grep -c rp_filter "$testbed_dir/nic$host.log")" -eq 1
+    fi
+done
 for host in 1 2; do [ "$how" != mark ] || set_marks $host || fail "no firewall marks on host $host"; done
 for version in 4 6; do
     address=$(testbed_link_address 2 $version)

@@ -8,6 +8,7 @@
 
 #include "driver/request.h"
 #include "driver/rules.h"
+#include "host/ending.h"
 #include "host/log.h"
 #include "options.h"
 #include "tools/commands.h"
@@ -101,6 +102,10 @@ static int run(gn_nic_options *options, gn_settings *settings)
     gn_error error = {0};
     gn_status wrong = check_captures(options, &error);
     if (!wrong) wrong = gn_nic_open(&nic, &options->config, &error);
+    if (wrong && gn_ending_waits()) {
+        gn_log(GN_SEVERITY_INFO, "ended while it started (%s)", error.text);
+        return GN_EXIT_OK;
+    }
     if (wrong) {
         gn_log(GN_SEVERITY_ERROR, "%s", error.text);
         return wrong == GN_INVALID ? GN_EXIT_USAGE : GN_EXIT_FAILED;
