@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the benches of both engines do: frames of values on one side and streams on the other, with
-// every length, gaps and back-pressure, changes of profile, resets, hard mixes and real gradients;
-// and cycles counted.
+// every length, gaps and back-pressure, crowds of short frames, changes of profile, resets, hard
+// mixes and real gradients; and cycles counted.
 #pragma once
 
 #include <algorithm>
@@ -59,6 +59,22 @@ template <class Top> class Engine
     std::vector<float> some(size_t count, const Setting &s)
     {
         return values_of(static_cast<Mix>(random.below(MIX_COUNT)), s, count, random);
+    }
+
+    // As many short frames as fit wait inside, until the sink takes them.
+    void crowd()
+    {
+        for (gn_profile p : profiles()) {
+            for (unsigned most = 1; most <= 64; most *= 2) {
+                const Setting s{p, 10};
+                for (unsigned n = 0; n < 100; n++) add(s, some(1 + random.below(most), s));
+                stream.gaps = {0, 100};
+                for (unsigned i = 0; i < 400; i++) stream.step();
+                stream.gaps = {};
+                run();
+                stream.drain();
+            }
+        }
     }
 
     // One frame alone, just out of reset: from its first beat in to its first beat out.

@@ -47,6 +47,7 @@ int main(int argc, char **argv)
         b.latency({p, 10}, 32, p == GN_DENSE ? 14 : 8);
     }
     b.lengths();
+    b.crowd();
     b.hard_mixes();
     b.not_built();
     b.resets([] {});

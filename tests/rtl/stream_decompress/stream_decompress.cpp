@@ -120,6 +120,7 @@ int main(int argc, char **argv)
     for (gn_profile p : bench::profiles())
         for (size_t count : {8, 800}) b.latency({p, 10}, count, 10);
     b.lengths();
+    b.crowd();
     b.hard_mixes();
     bad_streams(b);
     cut_tags(b);
