@@ -2,6 +2,7 @@
 // gradnic: the program and its table of commands.
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
 {
     static char program[] = "gradnic";
     fill_standard_streams();
+    signal(SIGCHLD, SIG_DFL);  // who ignores it passes that on, and no child could be waited for
     on_exit(close_standard_output, NULL);
     if (argc) argv[0] = program;
     return gn_command_dispatch(commands, "Gradient compression and exchange over compressing NICs.", argc, argv);

@@ -23,6 +23,10 @@ env RANK=x WORLD_SIZE=y "$GRADNIC" bench allreduce -N 2 -b 4K -e 4K -n 1 >out 2>
 env RANK=x WORLD_SIZE=y "$GRADNIC" bench allreduce --rank 0 --world-size 1 -b 4K -e 4K -n 1 >out 2>err ||
     fail "options come before the environment: $(cat err)"
 
+# Whoever starts it may ignore SIGCHLD, and that is passed on. Its ranks are waited for all the same.
+timeout -k 1 60 env --ignore-signal=CHLD "$GRADNIC" bench allreduce -N 2 -b 4K -e 4K -n 1 >out 2>err ||
+    fail "with SIGCHLD ignored: $? $(cat err)"
+
 # A message has the rank, wherever it is from.
 expect 1 "rank 1: setting up" env RANK=1 WORLD_SIZE=2 \
     "$GRADNIC" bench allreduce --rendezvous tcp://127.0.0.1:1 --timeout 1s

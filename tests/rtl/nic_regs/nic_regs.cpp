@@ -159,7 +159,8 @@ class Bench
         model_->rst = 1;
         quiet();
         axil_.reset();
-        for (unsigned i = 0; i < 3; i++) model_.rise();
+        for (unsigned i = 0, cycles = began_ ? 1 + random_.below(3) : 3; i < cycles; i++) model_.rise();
+        began_ = true;
         model_->rst = 0;
         registers_ = Registers();
         counted_ = none();
@@ -449,6 +450,7 @@ class Bench
     bench::Model<Vgn_nic_regs> model_;
     bench::Axil<Vgn_nic_regs> axil_;
     bench::Random random_;
+    bool began_ = false;
     Registers registers_;
     std::vector<Write> under_way_;
     std::vector<Watched> watched_;
@@ -480,6 +482,7 @@ int main(int argc, char **argv)
         if (round % 5 == 4) b.reset();
     }
     b.gaps(0, 0);
+    for (unsigned round = 0; round < 30; round++) b.registers(1 + round), b.reset();
     b.reset();
     b.tx_rate = b.rx_rate = 100;  // from the first cycle on, without a pause
     for (unsigned round = 0; round < 200; round++) b.events(round), b.snapshot();
