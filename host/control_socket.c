@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,16 +66,29 @@ static bool is_stale(const struct sockaddr_un *address)
     return refused;
 }
 
+// Another daemon may be between its bind() and its listen(), and would look stale. Strangers can
+// hold the lock, too, so nobody waits for long. @return -1: not locked
+static int lock_folder(void)
+{
+    enum { TIMES = 25, PAUSE_US = 20000 };
+    const int folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; folder >= 0 && i < TIMES && flock(folder, LOCK_EX | LOCK_NB); i++) usleep(PAUSE_US);
+    return folder;
+}
+
 static int bind_private(int fd, const struct sockaddr_un *address)
 {
+    const int folder = lock_folder();
     const mode_t before = umask(0177);
     int status = bind(fd, (const struct sockaddr *)address, sizeof *address);
     if (status && errno == EADDRINUSE && is_stale(address)) {
         status = unlink(address->sun_path);
         if (!status) status = bind(fd, (const struct sockaddr *)address, sizeof *address);
     }
+    if (!status) status = listen(fd, BACKLOG);
     const int reason = errno;
     umask(before);
+    if (folder >= 0) close(folder);
     errno = reason;
     return status;
 }
@@ -164,7 +178,7 @@ int gn_control_listen(const char *path, const gn_account *account, gn_error *err
     if (slash) *slash = 0;
     const int unmade = slash && slash != address.sun_path ? make_folder(folder, account) : 0;
     error->status = GN_OK;
-    if (!bind_in(fd, path, folder, slash ? slash + 1 : path, account, error) && !listen(fd, BACKLOG)) return fd;
+    if (!bind_in(fd, path, folder, slash ? slash + 1 : path, account, error)) return fd;
     const int reason = errno == ENOENT && unmade ? unmade : errno;
     if (!error->status) gn_fail(error, GN_IO, "%s: %s%s", path, strerror(reason), hint(reason, account));
     close(fd);

@@ -23,7 +23,7 @@ env RANK=x WORLD_SIZE=y "$GRADNIC" bench allreduce -N 2 -b 4K -e 4K -n 1 >out 2>
 env RANK=x WORLD_SIZE=y "$GRADNIC" bench allreduce --rank 0 --world-size 1 -b 4K -e 4K -n 1 >out 2>err ||
     fail "options come before the environment: $(cat err)"
 
-# Whoever starts it may ignore SIGCHLD, and that is passed on. Its ranks are waited for all the same.
+# Whoever starts it may ignore SIGCHLD, and that is passed on. Ranks are waited for all the same.
 timeout -k 1 60 env --ignore-signal=CHLD "$GRADNIC" bench allreduce -N 2 -b 4K -e 4K -n 1 >out 2>err ||
     fail "with SIGCHLD ignored: $? $(cat err)"
 

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/control.h"
@@ -111,6 +112,35 @@ START_TEST(a_socket_that_nobody_answers_is_replaced)
     ck_assert(found(path).st_ino != stale || found(path).st_mode == (S_IFSOCK | 0600));
     close(fd);
     gn_control_close(second);
+}
+END_TEST
+
+/// Opens it, says whether it has it, and keeps it until `hold` ends.
+static pid_t fork_daemon(int told, int hold)
+{
+    const pid_t child = fork();
+    if (child) return child;
+    gn_error why;
+    char has = gn_control_open(path, &own, &why) != NULL;
+    if (write(told, &has, 1) != 1) _exit(9);
+    (void)!read(hold, &has, 1);
+    _exit(0);
+}
+
+// One that has bound its socket, and does not listen yet, looks as if nobody had it.
+START_TEST(of_two_at_once_one_has_it)
+{
+    enum { ROUNDS = 300 };
+    for (int round = 0; round < ROUNDS; round++) {
+        int told[2], hold[2];
+        char has[2];
+        ck_assert(!pipe(told) && !pipe(hold));
+        const pid_t one = fork_daemon(told[1], hold[0]), two = fork_daemon(told[1], hold[0]);
+        for (int i = 0; i < 2; i++) ck_assert_int_eq(read(told[0], &has[i], 1), 1);
+        ck_assert_msg(has[0] + has[1] == 1, "%d of two have the socket in round %d", has[0] + has[1], round);
+        ck_assert(write(hold[1], "..", 2) == 2 && waitpid(one, NULL, 0) == one && waitpid(two, NULL, 0) == two);
+        for (int i = 0; i < 2; i++) close(told[i]), close(hold[i]);
+    }
 }
 END_TEST
 
@@ -351,6 +381,7 @@ int main(void)
     tcase_add_test(all, only_its_owner_may_ask);
     tcase_add_test(all, at_first_there_are_no_clients);
     tcase_add_test(all, a_socket_that_nobody_answers_is_replaced);
+    tcase_add_test(all, of_two_at_once_one_has_it);
     tcase_add_test(all, any_other_file_stays);
     tcase_add_test(all, folders);
     tcase_add_test(all, lengths_of_a_path);
