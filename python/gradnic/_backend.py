@@ -26,6 +26,7 @@ from ._group import GradnicGroup, answer_no, made
 from ._lane import Lane, depth
 from ._meeting import connect, fresh, is_one_place, own_address
 from ._options import Options
+from ._shapes import Shapes, by_copies
 from ._types import FLOATS
 from ._work import Work
 from .comm import Communicator, _Prepared
@@ -39,68 +40,16 @@ _told = threading.Event()
 _inherited: List[Any] = []
 """Gloo groups of the process that forked this one off. Their end would wait for its threads."""
 
-_INTO_FIRST = frozenset(("allreduce", "allreduce_coalesced", "broadcast", "reduce", "reduce_scatter",
-                         "reduce_scatter_single", "reduce_scatter_single_coalesced", "scatter"))
-"""Calls of Gloo whose results come into their first argument."""
-
 _UNSET = timedelta(0)  # below: the group's own
 
 
 def _copy(to: torch.Tensor, values: torch.Tensor) -> None:
-    to.detach().copy_(values.view(to.shape))
+    to.copy_(values.view(to.shape))
 
 
 def _plain(tensor: torch.Tensor) -> bool:
     return tensor.layout == torch.strided and tensor.device.type == "cpu" and not tensor.is_conj() \
         and not tensor.is_neg()
-
-
-def _has_gaps(tensor: torch.Tensor) -> bool:
-    """Whether something else lies between a tensor's elements, or several in one place."""
-    if tensor.layout != torch.strided or not tensor.numel():
-        return False
-    expected = 1
-    for stride, size in sorted((stride, size) for stride, size in zip(tensor.stride(), tensor.shape) if size > 1):
-        if stride != expected:
-            return True
-        expected *= size
-    return False
-
-
-class _Shapes:
-    """Tensors as the library takes them: contiguous. `after` brings results to their places."""
-
-    def __init__(self) -> None:
-        self._after: List[Callable[[], None]] = []
-
-    def input(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.detach().contiguous()
-
-    def output(self, tensor: torch.Tensor, filled: bool = False) -> torch.Tensor:
-        """A contiguous tensor for results. `filled`: with the values that are there."""
-        tensor = tensor.detach()
-        if tensor.is_contiguous():
-            return tensor
-        if torch._debug_has_internal_overlap(tensor) == 1:
-            raise ValueError("gradnic: several elements of the tensor for results lie in one place (expand()?): clone it")
-        copy = tensor.contiguous() if filled else torch.empty(tensor.shape, dtype=tensor.dtype)
-        self.then(lambda: tensor.copy_(copy))
-        return copy
-
-    def then(self, step: Callable[[], Any]) -> None:
-        self._after.append(step)
-
-    @property
-    def has_steps(self) -> bool:
-        """Whether results are not yet in their places when the library is done."""
-        return bool(self._after)
-
-    def after(self) -> None:
-        if not self._after:
-            return
-        with torch.no_grad():
-            for step in self._after:
-                step()
 
 
 class GradnicBackend(C10DBackend):
@@ -190,7 +139,7 @@ class GradnicBackend(C10DBackend):
         op = self._op(tensors, opts)
         if op is None:
             return self._by_gloo("allreduce", tensors, opts)
-        shapes = _Shapes()
+        shapes = Shapes()
         calls = [self._sum("allreduce", shapes, tensor, tensor, op) for tensor in tensors]
         return self._run("allreduce", calls, shapes, list(tensors), opts)
 
@@ -207,7 +156,7 @@ class GradnicBackend(C10DBackend):
         even = all(part.numel() == out.numel() for out, row in zip(outputs, inputs) for part in row)
         if op is None or not even:
             return self._by_gloo("reduce_scatter", outputs, inputs, opts)
-        shapes = _Shapes()
+        shapes = Shapes()
         calls = [self._sum("reduce_scatter", shapes, torch.cat([part.detach().reshape(-1) for part in row]), out, op)
                  for out, row in zip(outputs, inputs)]
         return self._run("reduce_scatter", calls, shapes, list(outputs), opts)
@@ -231,7 +180,7 @@ class GradnicBackend(C10DBackend):
         if op is None:
             whole = len(outputs) == 1 and name == "reduce_scatter_single"
             return self._by_gloo(name, outputs[0] if whole else outputs, inputs[0] if whole else inputs, opts)
-        shapes = _Shapes()
+        shapes = Shapes()
         calls = [self._sum("reduce_scatter", shapes, given, out, op) for out, given in zip(outputs, inputs)]
         return self._run("reduce_scatter", calls, shapes, list(outputs), opts)
 
@@ -242,13 +191,13 @@ class GradnicBackend(C10DBackend):
                    for row, given in zip(outputs, inputs) for out in row)
         if not even or not all(map(_plain, inputs)):
             return self._by_gloo("allgather", outputs, inputs, opts)
-        shapes = _Shapes()
+        shapes = Shapes()
         calls = []
         for row, given in zip(outputs, inputs):
             flat = torch.empty(self.size() * given.numel(), dtype=given.dtype)
             calls.append(self._gather(shapes, given, flat))
             for out, part in zip(row, flat.split(given.numel()) if given.numel() else ()):
-                shapes.then(partial(_copy, out, part))
+                shapes.then(partial(_copy, shapes.place(out), part))
         return self._run("all_gather", calls, shapes, [out for row in outputs for out in row], opts)
 
     def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any) -> Any:
@@ -265,7 +214,7 @@ class GradnicBackend(C10DBackend):
         if not fits or not all(map(_plain, [*outputs, *inputs])):
             whole = name == "all_gather_single"
             return self._by_gloo(name, outputs[0] if whole else outputs, inputs[0] if whole else inputs, opts)
-        shapes = _Shapes()
+        shapes = Shapes()
         calls = [self._gather(shapes, given, shapes.output(out)) for out, given in zip(outputs, inputs)]
         return self._run("all_gather", calls, shapes, list(outputs), opts)
 
@@ -273,7 +222,7 @@ class GradnicBackend(C10DBackend):
         """Copies tensors of one rank to all."""
         if not all(map(_plain, tensors)):
             return self._by_gloo("broadcast", tensors, opts)
-        shapes = _Shapes()
+        shapes = Shapes()
         calls = []
         for tensor in tensors:
             view = view_of(shapes.output(tensor, filled=True), "the tensor", writable=True)
@@ -282,7 +231,7 @@ class GradnicBackend(C10DBackend):
 
     def barrier(self, opts: Any) -> Any:
         """Returns when every rank has called it."""
-        return self._run("barrier", [_Prepared("barrier")], _Shapes(), [], opts)
+        return self._run("barrier", [_Prepared("barrier")], Shapes(), [], opts)
 
     def monitored_barrier(self, opts: Any, wait_all_ranks: bool = False) -> None:
         """A barrier that names the ranks that have not come. Gloo's."""
@@ -314,14 +263,14 @@ class GradnicBackend(C10DBackend):
                              + (f"{wrong[0]} {what} are given to {self.size()} ranks: give one for each" if wrong else
                                 f"{len(rows)} lists of {what} are given, not {count}"))
 
-    def _sum(self, collective: str, shapes: _Shapes, given: torch.Tensor, out: torch.Tensor, op: str) -> _Prepared:
+    def _sum(self, collective: str, shapes: Shapes, given: torch.Tensor, out: torch.Tensor, op: str) -> _Prepared:
         """Prepares a sum. A small one is exact: as float64, where others are compressed."""
         exact = self._options.compresses and given.dtype in FLOATS and op in ("sum", "average") \
             and given.numel() * given.element_size() < self._options.min_bytes
         if exact:
             source = given.detach().to(torch.float64).contiguous()
             result = source if collective == "allreduce" else torch.empty(out.shape, dtype=torch.float64)
-            shapes.then(lambda: out.detach().copy_(result))
+            shapes.then(partial(_copy, shapes.place(out), result))
         else:
             result = shapes.output(out, filled=collective == "allreduce")
             source = result if collective == "allreduce" else shapes.input(given)
@@ -331,7 +280,7 @@ class GradnicBackend(C10DBackend):
         send = recv if source is result else view_of(source, "the tensor")
         return _Prepared(collective, send, recv, recv.count, op=op, bucket=None)
 
-    def _gather(self, shapes: _Shapes, given: torch.Tensor, flat: torch.Tensor) -> _Prepared:
+    def _gather(self, shapes: Shapes, given: torch.Tensor, flat: torch.Tensor) -> _Prepared:
         send, recv = view_of(shapes.input(given), "the tensor"), view_of(flat, "the tensor", writable=True)
         return _Prepared("all_gather", send, recv, send.count, bytes_will_do=True)
 
@@ -344,7 +293,7 @@ class GradnicBackend(C10DBackend):
                     "an error of at most 2^-%d%s for each rank. GRADNIC_PROFILE=none turns it off",
                     self._options.min_bytes, self._options.profile, self._options.bound, relative)
 
-    def _run(self, name: str, calls: List[_Prepared], shapes: _Shapes, result: List[torch.Tensor], opts: Any) -> Work:
+    def _run(self, name: str, calls: List[_Prepared], shapes: Shapes, result: List[torch.Tensor], opts: Any) -> Work:
         """Starts calls. One that is not asynchronous is done when this returns."""
         lane = self._lane()
         timeout = self._options._timeout
@@ -380,12 +329,9 @@ class GradnicBackend(C10DBackend):
         return work
 
     def _by_gloo(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Gloo takes what lies between the elements of a result for elements."""
-        given = arguments[0] if arguments and name in _INTO_FIRST else ()
-        if any(map(_has_gaps, [given] if isinstance(given, torch.Tensor) else given)):
-            raise ValueError(f"gradnic: {name} in {self._name}: there are gaps between the elements of a tensor, and "
-                             "Gloo, which does this, would not leave them out: give tensor.contiguous()")
-        return self._made(getattr(self._gloo, name)(*arguments, **named))
+        """Every call of Gloo but send() has its results in its first argument."""
+        call = partial(getattr(self._gloo, name), **named)
+        return self._made(by_copies(call, arguments, into_first=name != "send"))
 
 
 def _delegated(name: str) -> Callable[..., Any]:

@@ -43,30 +43,6 @@ def test_sizes_that_do_not_fit_are_refused():
     run(2, wrong_sizes)
 
 
-def gaps(rank, size, where):
-    begin(rank, size, where)
-    for shape in ((6, 4), (1, 1)):
-        whole = torch.full((2 * shape[0], *shape[1:]), rank + 1, dtype=torch.int8)
-        part = whole[::2]
-        calls = (lambda: dist.reduce(part, 0), lambda: dist.all_reduce(part), lambda: dist.scatter(part, parts, 0))
-        parts = [torch.full(shape, 7, dtype=torch.int8) for _ in range(size)] if rank == 0 else None
-        for call in calls:
-            if shape == (1, 1):  # one element has none
-                call()
-                continue
-            with pytest.raises(ValueError, match="there are gaps between the elements of a tensor"):
-                call()
-            assert (whole == rank + 1).all(), "nothing was changed"
-    rows = torch.full((4, 6), rank + 1, dtype=torch.int8).t()
-    dist.all_reduce(rows)
-    assert (rows == 3).all(), "transposed it has none"
-    dist.destroy_process_group()
-
-
-def test_gaps_are_not_given_to_gloo():
-    run(2, gaps)
-
-
 def devices(rank, size, where):
     with pytest.raises(ValueError, match="takes tensors on the CPU, not on 'cuda'"):
         begin(rank, size, where, backend="cuda:gradnic")
