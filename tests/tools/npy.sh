@@ -77,6 +77,40 @@ expect 2 "--shape: shape '99999999999,99999999999' is impossibly large" \
 "$GRADNIC" decompress -q --shape "1,$(cat size)" -o shaped.npy s.gn
 "$PYTHON" -c 'import numpy as np; assert np.load("shaped.npy").shape == (1, int(open("size").read()))'
 
+# Fortran order: what has no header for it comes in C order, as NumPy gives it.
+"$PYTHON" - <<'PY'
+import numpy as np
+f = np.arange(12, dtype="<f4").reshape(3, 4)
+np.save("by-columns.npy", np.asfortranarray(f))
+np.save("row.npy", np.asfortranarray(f.reshape(1, 12, 1)))
+np.savez("mixed.npz", a=np.zeros(3, "<f4"), b=np.asfortranarray(f), c=f)
+np.save("large.npy", np.asfortranarray(np.arange(60000, dtype="<f4").reshape(30, 5, 400)))
+PY
+for file in by-columns.npy row.npy mixed.npz large.npy; do "$GRADNIC" compress -q -k 2 "$file"; done
+"$GRADNIC" decompress -q --to f32 -o one.raw by-columns.npy.gn
+"$GRADNIC" decompress -q -o two.f32 by-columns.npy.gn
+"$GRADNIC" decompress -q -o - by-columns.npy.gn | cat >three.raw
+"$GRADNIC" decompress -q -o mixed.f32 mixed.npz.gn
+"$GRADNIC" decompress -q -o large.f32 large.npy.gn
+for shape in 12 2,6 3,4; do "$GRADNIC" decompress -q --shape $shape -o "shape-$shape.npy" by-columns.npy.gn; done
+"$GRADNIC" decompress -q --shape 400,150 -o - --to npy large.npy.gn | cat >shape-large.npy
+lost="its values are in Fortran order, which --no-shape would lose"
+expect 1 "by-columns.npy: $lost" "$GRADNIC" compress --no-shape -o lost.gn by-columns.npy
+expect 1 "mixed.npz: b: $lost" "$GRADNIC" compress --no-shape -o lost.gn mixed.npz
+[ ! -e lost.gn ] || fail "output after a failure"
+"$GRADNIC" compress -q --no-shape -o row-alone.gn row.npy
+"$PYTHON" - <<'PY'
+import numpy as np
+f, large = np.load("by-columns.npy"), np.load("large.npy")
+for name in ("one.raw", "two.f32", "three.raw"):
+    assert (np.fromfile(name, "<f4") == f.reshape(-1)).all(), name
+assert (np.fromfile("mixed.f32", "<f4") == np.concatenate([np.zeros(3), f.reshape(-1), f.reshape(-1)])).all()
+assert (np.fromfile("large.f32", "<f4") == large.reshape(-1)).all()
+for shape in (12,), (2, 6), (3, 4):
+    assert (np.load("shape-" + ",".join(map(str, shape)) + ".npy") == f.reshape(shape)).all(), shape
+assert (np.load("shape-large.npy") == large.reshape(400, 150)).all()
+PY
+
 # Floating-point types of every size and order become float32. NumPy rounds them the same way.
 "$PYTHON" - <<'PY'
 import numpy as np

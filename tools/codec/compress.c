@@ -175,10 +175,24 @@ static bool fits_version_1(const gn_tensor_list *list)
     return list->count == 1 && !t->name && (!t->shaped || (t->dimensions == 1 && t->dtype == GN_FLOAT32));
 }
 
+static gn_status check_orders(const char *file, const gn_tensor_list *list, gn_error *error)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const gn_tensor *t = &list->tensors[i];
+        if (gn_tensor_by_columns(t))
+            return gn_fail(error, GN_INVALID,
+                           "%s: %s%sits values are in Fortran order, which --no-shape would lose; leave --no-shape "
+                           "away, or save what numpy.ascontiguousarray() gives",
+                           file, t->name ? gn_label(t->name).s : "", t->name ? ": " : "");
+    }
+    return GN_OK;
+}
+
 /// Begins the file: version 1 where that holds everything, so that older programs can read it.
 static gn_status new_writer(job *j, const options *o, gn_error *error)
 {
     const gn_tensor_list *list = gn_values_tensors(j->values);
+    if (o->no_shape && check_orders(gn_input_name(gn_values_input(j->values)), list, error)) return error->status;
     if (o->no_shape || fits_version_1(list)) {
         const uint64_t announced = gn_values_count(j->values);  // UINT64_MAX is GN_CONTAINER_UNKNOWN
         return write_failure(j, gn_container_writer_new(&j->writer, &j->codec, 0, announced, write_sink, j), error);

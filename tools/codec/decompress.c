@@ -10,6 +10,7 @@
 #include "net/clock.h"
 #include "tools/commands.h"
 #include "tools/files/block_buffer.h"
+#include "tools/files/c_order.h"
 #include "tools/files/file_options.h"
 #include "tools/files/npz.h"
 #include "tools/files/pipeline.h"
@@ -116,6 +117,8 @@ typedef struct job {
     uint64_t position;   // values of the file so far
     size_t current;      // tensor that is written, and whether it was begun
     bool begun;
+    bool sorts;    // `sink` is a temporary file, of values that are put into C order behind
+    off_t header;  // its bytes before them
     gn_progress progress;
 } job;
 
@@ -191,6 +194,11 @@ static bool ends_in(const char *path, const char *suffix)
     return length > n && !strcmp(path + length - n, suffix);
 }
 
+static bool has_shape(const gn_tensor *t, const uint64_t *shape, unsigned dimensions)
+{
+    return t->shaped && t->dimensions == dimensions && !memcmp(t->shape, shape, dimensions * sizeof *shape);
+}
+
 /// Writes the .npy header, with the shape that was asked for, or the tensor's own.
 static gn_status write_npy_header(job *j, gn_error *error)
 {
@@ -207,7 +215,8 @@ static gn_status write_npy_header(job *j, gn_error *error)
     if (product != t->count)
         return gn_fail(error, GN_INVALID, "shape %s is %" PRIu64 " values; %s holds %" PRIu64, wanted, product,
                        j->argument, t->count);
-    return gn_npy_write_header(j->sink, shape, dimensions, t->fortran_order, error);
+    const bool by_columns = t->fortran_order && has_shape(t, shape, dimensions);
+    return gn_npy_write_header(j->sink, shape, dimensions, by_columns, error);
 }
 
 /// Raw values of version 1 have no shape; in .npz they have one dimension.
@@ -241,6 +250,7 @@ static gn_status run_blocks(job *j, gn_error *error)
     if (j->to == GN_FORMAT_NPY) wrong = write_npy_header(j, error);
     if (j->to == GN_FORMAT_NPZ) wrong = begin_npz(j, error);
     if (wrong) return wrong;
+    if (j->sorts) j->header = ftello(j->sink);
     const gn_pipeline pipeline = {.context = j,
                                   .buffer_new = block_new,
                                   .buffer_free = gn_block_buffer_free,
@@ -260,11 +270,27 @@ static gn_status run_blocks(job *j, gn_error *error)
     return wrong;
 }
 
+/// Whether values are to come in another order than the file's: in C order, as NumPy gives them,
+/// where no header says that they are in Fortran order.
+static bool changes_order(const job *j)
+{
+    uint64_t shape[GN_NPY_DIMENSIONS], count;
+    unsigned dimensions;
+    gn_error error;
+    bool by_columns = false;
+    for (size_t i = 0; i < j->tensors->count; i++) by_columns |= gn_tensor_by_columns(&j->tensors->tensors[i]);
+    if (!by_columns || j->to == GN_FORMAT_NPZ) return false;
+    if (j->to == GN_FORMAT_F32) return true;
+    return j->options->shape && !gn_npy_parse_shape(j->options->shape, shape, &dimensions, &count, &error) &&
+           !has_shape(&j->tensors->tensors[0], shape, dimensions);
+}
+
 /// Writes the values to `output`. An archive is written at several places, so where the output
-/// cannot be rewound, it goes through a temporary file.
+/// cannot be rewound, it goes through a temporary file. So do values that change their order.
 static gn_status decompress_to(job *j, gn_output *output, const char *path, gn_error *error)
 {
-    const bool spool = j->to == GN_FORMAT_NPZ && (!gn_output_seekable(output) || !strcmp(path, "-"));
+    j->sorts = changes_order(j);
+    const bool spool = j->sorts || (j->to == GN_FORMAT_NPZ && (!gn_output_seekable(output) || !strcmp(path, "-")));
     gn_status wrong = check_size(j, output, error);
     j->sink = gn_output_stream(output);
     j->sink_name = spool ? "temporary file" : gn_output_name(output);
@@ -272,7 +298,11 @@ static gn_status decompress_to(job *j, gn_output *output, const char *path, gn_e
     if (wrong) return wrong;
     wrong = run_blocks(j, error);
     if (!spool) return wrong;
-    if (!wrong) wrong = gn_temporary_copy(j->sink, gn_output_stream(output), gn_output_name(output), error);
+    FILE *const stream = gn_output_stream(output);
+    if (!wrong && j->sorts)
+        wrong = gn_c_order_copy(j->sink, (size_t)j->header, j->tensors, stream, gn_output_name(output), error);
+    else if (!wrong)
+        wrong = gn_temporary_copy(j->sink, stream, gn_output_name(output), error);
     fclose(j->sink);
     return wrong;
 }

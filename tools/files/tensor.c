@@ -23,6 +23,13 @@ bool gn_shape_count(const uint64_t *shape, unsigned dimensions, uint64_t *count)
     return true;
 }
 
+bool gn_tensor_by_columns(const gn_tensor *tensor)
+{
+    unsigned longer = 0;  // dimensions: with one alone, all orders are the same
+    for (unsigned i = 0; i < tensor->dimensions; i++) longer += tensor->shape[i] > 1;
+    return tensor->shaped && tensor->fortran_order && tensor->count && longer > 1;
+}
+
 static void tensor_clear(gn_tensor *tensor)
 {
     free(tensor->name);

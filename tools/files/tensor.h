@@ -41,6 +41,10 @@ typedef struct gn_tensor_list {
 /// The product of a shape; false if it is beyond 2^60, so that bytes fit 64 bits easily.
 bool gn_shape_count(const uint64_t *shape, unsigned dimensions, uint64_t *count);
 
+/// Whether a tensor's values are stored in another order than C's, the last index fastest. Without
+/// its shape they would be others.
+bool gn_tensor_by_columns(const gn_tensor *tensor);
+
 /// Appends a copy of `tensor`. Name and shape are copied, too. `file` is for errors.
 gn_status gn_tensor_add(gn_tensor_list *list, const gn_tensor *tensor, const char *file, gn_error *error);
 
