@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that are not contiguous, in every operation of the backend: the values are those of others."""
+"""Tensors that are not contiguous, in every operation of the backend."""
 
 import time
 from datetime import timedelta
