@@ -26,7 +26,7 @@ from ._group import GradnicGroup, answer_no, made
 from ._lane import Lane, depth
 from ._meeting import connect, fresh, is_one_place, own_address
 from ._options import Options
-from ._shapes import Shapes, by_copies
+from ._shapes import Shapes, by_copies, rounded_to_odd
 from ._types import FLOATS
 from ._work import Work
 from .comm import Communicator, _Prepared
@@ -44,6 +44,8 @@ _UNSET = timedelta(0)  # below: the group's own
 
 
 def _copy(to: torch.Tensor, values: torch.Tensor) -> None:
+    if values.dtype == torch.float64 and to.dtype in (torch.float16, torch.bfloat16):
+        values = rounded_to_odd(values)
     to.copy_(values.view(to.shape))
 
 

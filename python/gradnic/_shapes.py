@@ -66,6 +66,20 @@ class Shapes:
                 step()
 
 
+def rounded_to_odd(values: torch.Tensor) -> torch.Tensor:
+    """float64 as float32 that a type of 16 bits can be rounded from, as if from float64.
+
+    copy_() takes the same way, and rounds twice. Where float32 does not have the value, that of its
+    neighbours is taken whose last bit is 1. It tells on which side of a tie the value is.
+    """
+    near = values.float()
+    back = near.double()
+    if torch.equal(back, values):
+        return near
+    even = (near.view(torch.int32) & 1 == 0) & (back != values)
+    return torch.where(even, torch.nextafter(near, ((values - back) * torch.inf).float()), near)
+
+
 def _mapped(given: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """An argument of a collective: a tensor, lists of them to any depth, or something else."""
     if isinstance(given, torch.Tensor):

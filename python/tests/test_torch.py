@@ -59,6 +59,48 @@ def test_sums(profile, dtype):
         assert profile == "none" or errors[0] > 2**-8, "nothing was compressed"
 
 
+def small_sums(rank, size, rendezvous):
+    begin(rank, size, rendezvous)
+    for dtype, ulp in ((torch.float16, 2**-10), (torch.bfloat16, 2**-7)):
+        for sign in (1, -1):
+            parts = [1, ulp / 2, 2.0**-24]  # a tie, and a little more, which float32 would drop
+            for count in (1, 100):
+                t = torch.full((count,), sign * parts[rank], dtype=dtype)
+                dist.all_reduce(t)
+                assert t.tolist() == [sign * (1 + ulp)] * count, dtype
+                block = torch.empty(count, dtype=dtype)
+                dist.reduce_scatter_tensor(block, torch.full((3 * count,), sign * parts[rank], dtype=dtype))
+                assert block.tolist() == [sign * (1 + ulp)] * count, dtype
+    dist.destroy_process_group()
+
+
+def test_small_sums_are_rounded_once():
+    run(3, small_sums)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rounding_of_float64_at_every_tie(dtype):
+    from gradnic._backend import _copy
+
+    above = torch.arange(1, 2**15, dtype=torch.int16).view(dtype).double()
+    there = torch.cat([torch.zeros(1, dtype=torch.float64), above[above.isfinite()]])
+    limit = there[-1] * 2 - there[-2]  # the next one, if there were room
+    low, high = there, torch.cat([there[1:], limit.view(1)])
+    tie = (low + high) / 2
+    even = torch.where(torch.arange(len(low)) % 2 == 0, low, high)
+    infinity = torch.tensor(torch.inf, dtype=torch.float64)
+    for values, wanted in ((tie, even), (torch.nextafter(tie, infinity), high), (torch.nextafter(tie, -infinity), low),
+                           (low, low)):
+        wanted = torch.where(wanted == limit, infinity, wanted)
+        for sign in (1, -1):
+            got = torch.empty(len(values), dtype=dtype)
+            _copy(got, sign * values)
+            assert torch.equal(got.double(), sign * wanted)
+    got = torch.empty(4, dtype=dtype)
+    _copy(got, torch.tensor([torch.inf, -torch.inf, torch.nan, 1e300], dtype=torch.float64))
+    assert got[:2].tolist() == [torch.inf, -torch.inf] and got[2].isnan() and got[3] == torch.inf
+
+
 def everything(rank, size, rendezvous):
     begin(rank, size, rendezvous)
     # what gradnic has itself, in shapes and types that are not the usual ones
