@@ -8,54 +8,60 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 begin 2
 for host in 1 2; do testbed_nic_stop "$host"; done
 link() { ip -n "$(testbed_netns 1)" addr "$1" "$2" dev wire0 "${@:3}" || fail "$*"; }
-# run NAME: NICs by which each side knows the other at $one and $two
-run() {
-    local host pids=()
-    testbed_start 1 "$gradnic" nic -q -d gn0 -c "$testbed_dir/a1.sock" -a 10.77.0.1/24 -P "10.77.0.2/32=$two" 2>"$testbed_dir/a1.log"
-    pids+=("$testbed_pid")
-    testbed_start 2 "$gradnic" nic -q -d gn0 -c "$testbed_dir/a2.sock" -a 10.77.0.2/24 -P "10.77.0.1/32=$one" 2>"$testbed_dir/a2.log"
-    pids+=("$testbed_pid")
+
+# start ONE TWO: NICs by which host 1 is known as ONE, and host 2 as TWO
+start() {
+    local host
+    nics=()
+    testbed_start 1 "$gradnic" nic -q -d gn0 -c "$testbed_dir/a1.sock" -a 10.77.0.1/24 -P "10.77.0.2/32=$2" 2>"$testbed_dir/a1.log"
+    nics+=("$testbed_pid")
+    testbed_start 2 "$gradnic" nic -q -d gn0 -c "$testbed_dir/a2.sock" -a 10.77.0.2/24 -P "10.77.0.1/32=$1" 2>"$testbed_dir/a2.log"
+    nics+=("$testbed_pid")
     for host in 1 2; do
-        for ((i = 0; i < 250; i++)); do ! "$gradnic" nic status -c "$testbed_dir/a$host.sock" >/dev/null 2>&1 || break; sleep 0.02; done
+        for ((i = 0; i < 250; i++)); do
+            ! "$gradnic" nic status -c "$testbed_dir/a$host.sock" >/dev/null 2>&1 || break
+            sleep 0.02
+        done
     done
-    "while_$1"
-    kill "${pids[@]}"
-    for host in 1 2; do wait "${pids[$((host - 1))]}" || fail "NIC $host ended with $?: $(cat "$testbed_dir/a$host.log")"; done
+}
+stop() {
+    local host
+    kill "${nics[@]}"
+    for host in 1 2; do
+        wait "${nics[$((host - 1))]}" || fail "NIC $host ended with $?: $(cat "$testbed_dir/a$host.log")"
+    done
 }
 # What the far side asks comes to the address that it knows, so the answer leaves from there.
-reach() { testbed_run 2 ping -q -c 5 -i 0.2 -W 1 10.77.0.1 >"$testbed_dir/ping" && testbed_run 1 ping -q -c 3 -i 0.2 -W 1 10.77.0.2 >>"$testbed_dir/ping" || fail "$1: $(cat "$testbed_dir/ping")"; }
+reach() {
+    testbed_run 2 ping -q -c 5 -i 0.2 -W 1 10.77.0.1 >"$testbed_dir/ping" || fail "$1: $(cat "$testbed_dir/ping")"
+    testbed_run 1 ping -q -c 3 -i 0.2 -W 1 10.77.0.2 >"$testbed_dir/ping" || fail "$1, back: $(cat "$testbed_dir/ping")"
+}
 
-while_second() { reach "an address that is not the first"; }
 link add 10.78.0.241/24
-one=10.78.0.241 two=$(testbed_link_address 2)
-run second
+start 10.78.0.241 "$(testbed_link_address 2)"
+reach "an address that is not the first"
+# An address that has gone is no reason to send nothing.
+link del 10.78.0.241/24
+testbed_run 1 ping -q -c 5 -i 0.2 -W 1 10.77.0.2 >/dev/null
+expect "datagrams from another address" "$("$gradnic" nic stats -c "$testbed_dir/a2.sock" --json | jq .rx.wire.unknown_sender)" -ge 3
+stop
 
 # The kernel takes the newest address of IPv6.
-while_newer() {
-    reach "IPv6"
-    link add fd78::241/64 nodad
-    reach "a newer address"
-}
-one="[$(testbed_link_address 1 6)]" two="[$(testbed_link_address 2 6)]"
-run newer
-
-# An address that has gone is no reason to send nothing.
-while_gone() {
-    reach "an address that will go"
-    link del 10.78.0.241/24
-    testbed_run 1 ping -q -c 1 -W 1 10.77.0.2 >/dev/null
-    expect "datagrams from another address" "$(testbed_run 1 ping -q -c 4 -i 0.2 -W 1 10.77.0.2 >/dev/null; "$gradnic" nic stats -c "$testbed_dir/a2.sock" --json | jq .rx.wire.unknown_sender)" -ge 3
-}
-one=10.78.0.241 two=$(testbed_link_address 2)
-run gone
+start "[$(testbed_link_address 1 6)]" "[$(testbed_link_address 2 6)]"
+reach "IPv6"
+link add fd78::241/64 nodad
+reach "a newer address"
+stop
 
 # The MTU is that of the interface which an address of a link names, and not of another one.
-while_link() {
-    reach "an address of a link"
-    expect "MTU of the wire" "$("$gradnic" nic status -c "$testbed_dir/a1.sock" --json | jq .wire_mtu)" -eq 1500
-}
-testbed_run 1 ip link add aaa0 mtu 1300 type veth peer name aaa1 mtu 1300 && testbed_run 1 ip link set aaa0 up && testbed_run 1 ip link set aaa1 up || fail "another interface"
+for device in "add aaa0 mtu 1300 type veth peer name aaa1 mtu 1300" "set aaa0 up" "set aaa1 up"; do
+    # shellcheck disable=SC2086 # words
+    testbed_run 1 ip link $device || fail "another interface: $device"
+done
+testbed_run 1 ip -6 route add fe80::/64 dev aaa0 metric 1 || fail "a way that the kernel prefers"
 of_link() { testbed_run "$1" ip -o -6 addr show dev wire0 scope link | grep -o 'fe80[^/]*'; }
-one="[$(of_link 1)%wire0]" two="[$(of_link 2)%wire0]"
-run link
+start "[$(of_link 1)%wire0]" "[$(of_link 2)%wire0]"
+reach "an address of a link"
+expect "MTU of the wire" "$("$gradnic" nic status -c "$testbed_dir/a1.sock" --json | jq .wire_mtu)" -eq 1500
+stop
 exit 0
