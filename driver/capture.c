@@ -126,8 +126,9 @@ static int open_to_write(const char *path)
         if (fd >= 0 || errno != ENXIO) break;
         if (!waited) gn_warn("%s: waiting for its reader", path);
         poll(NULL, 0, LOOK_MS);
-        errno = gn_ending_waits() ? ECANCELED : ENXIO;
+        errno = ENXIO;
     }
+    if (fd < 0 && gn_ending_waits()) errno = ECANCELED;
     return fd;
 }
 
@@ -176,6 +177,15 @@ static int open_file(const char *path, bool force, bool *is_made, gn_error *erro
     return -1;
 }
 
+/// Unless something else lies at the path by now.
+static void remove_made(const gn_capture *capture)
+{
+    struct stat there, opened;
+    if (!fstat(capture->fd, &opened) && !lstat(capture->path, &there) && there.st_dev == opened.st_dev &&
+        there.st_ino == opened.st_ino)
+        (void)unlink(capture->path);
+}
+
 /// Takes over `fd`. Nothing is written yet.
 static gn_capture *make(int fd, const char *path, bool is_made, gn_error *error)
 {
@@ -196,7 +206,7 @@ static gn_capture *make(int fd, const char *path, bool is_made, gn_error *error)
     if (stream && capture->path && capture->handle) capture->dumper = pcap_dump_fopen(capture->handle, stream);
     if (capture && capture->dumper) return capture;
     gn_fail(error, GN_NO_MEMORY, "%s: out of memory", path);
-    if (is_made) (void)unlink(path);
+    if (capture && capture->path && is_made) remove_made(capture);
     if (stream)
         fclose(stream);
     else
@@ -221,8 +231,8 @@ static gn_status begin(gn_capture *capture, gn_error *error)
     const bool written = !pcap_dump_flush(capture->dumper);
     // What a shell has opened for standard output may have more ahead (">>").
     if (written) capture->end = lseek(fileno(stream), 0, SEEK_CUR);
-    const bool emptied = !capture->is_file || !strcmp(capture->path, "-") || !ftruncate(capture->fd, capture->end);
-    capture->begun = written && emptied;
+    const bool stays = !capture->is_file || !strcmp(capture->path, "-");
+    capture->begun = written && (stays || !ftruncate(capture->fd, capture->end));
     if (capture->begun) return GN_OK;
     __fpurge(stream);
     return gn_fail(error, GN_IO, "%s: %s", capture->path, strerror(errno ? errno : EIO));
@@ -297,15 +307,6 @@ gn_capture_counters gn_capture_count(gn_capture *capture)
     count.packets += capture->waiting_packets;
     pthread_mutex_unlock(&capture->lock);
     return count;
-}
-
-/// Unless something else lies at the path by now.
-static void remove_made(const gn_capture *capture)
-{
-    struct stat there, opened;
-    if (!fstat(capture->fd, &opened) && !lstat(capture->path, &there) && there.st_dev == opened.st_dev &&
-        there.st_ino == opened.st_ino)
-        (void)unlink(capture->path);
 }
 
 gn_status gn_capture_close(gn_capture *capture)

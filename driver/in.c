@@ -107,7 +107,8 @@ void *gn_in_thread(void *argument)
     while (!atomic_load_explicit(&nic->stop, memory_order_relaxed)) {
         gn_wire_batch batch;
         pthread_mutex_lock(&in->lock);
-        const int got = gn_wire_receive(&nic->wire, in->batch, sizeof in->batch, &batch);
+        const bool over = atomic_load(&nic->stop);  // it did not come to start
+        const int got = over ? 0 : gn_wire_receive(&nic->wire, in->batch, sizeof in->batch, &batch);
         const int reason = errno;
         if (got > 0) gn_in_batch(nic, &batch);
         if (got < 0 || (!got && looked >= GN_PATIENCE)) gn_pmtu_hear(nic, gn_now());

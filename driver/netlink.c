@@ -6,6 +6,7 @@
 #include <linux/fib_rules.h>
 #include <linux/if_link.h>
 #include <linux/ip.h>
+#include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <time.h>
@@ -85,6 +86,29 @@ gn_status gn_link_accept_sources(unsigned index)
     mnl_attr_nest_end(header, four);
     mnl_attr_nest_end(header, families);
     return transact(header, NULL, NULL);
+}
+
+static int take_filter(const struct nlattr *attribute, void *context)
+{
+    if (mnl_attr_get_type(attribute) == NETCONFA_RP_FILTER) *(int *)context = (int)mnl_attr_get_u32(attribute);
+    return MNL_CB_OK;
+}
+
+static int parse_settings(const struct nlmsghdr *header, void *context)
+{
+    return mnl_attr_parse(header, sizeof(struct netconfmsg), take_filter, context) < 0 ? MNL_CB_ERROR : MNL_CB_STOP;
+}
+
+int gn_link_source_check(int index)
+{
+    char buffer[MESSAGE_BYTES];
+    int filter = -1;
+    struct nlmsghdr *header = begin(buffer, RTM_GETNETCONF, 0);
+    struct netconfmsg *message = mnl_nlmsg_put_extra_header(header, sizeof *message);
+    message->ncm_family = AF_INET;
+    mnl_attr_put_u32(header, NETCONFA_IFINDEX, (uint32_t)index);
+    _Static_assert(GN_ALL_LINKS == NETCONFA_IFINDEX_ALL, "as the kernel has it");
+    return transact(header, parse_settings, &filter) ? -1 : filter;
 }
 
 typedef struct link_facts {

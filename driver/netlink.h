@@ -41,6 +41,10 @@ gn_status gn_kernel_route_remove(const gn_kernel_route *route);
 /// net.ipv4.conf.all.rp_filter says holds all the same.
 gn_status gn_link_accept_sources(unsigned index);
 
+/// What rp_filter is for the device, or for all with GN_ALL_LINKS. -1: not known
+enum { GN_ALL_LINKS = -1 };
+int gn_link_source_check(int index);
+
 /// Removes all routes of a table that lead to a device. Ends at one that is not as
 /// gn_kernel_route_add() makes them: errno is ESRCH then.
 gn_status gn_kernel_routes_clear(unsigned index, unsigned table);

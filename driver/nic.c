@@ -143,7 +143,7 @@ static gn_status open_device(gn_nic *nic, gn_error *error)
 
 static gn_status open_wire(gn_nic *nic, gn_error *error)
 {
-    const int family = nic->config.listen.ip.version == 4 ? AF_INET : AF_UNSPEC;
+    const int family = gn_ip_reaches(&nic->config.listen.ip);
     if (gn_peers_resolve(nic->config.peers, family, error) || gn_nic_check_peers(&nic->config, error))
         return error->status;
     nic->listen = listen_on(&nic->config);

@@ -160,9 +160,9 @@ void *gn_out_thread(void *argument)
     gn_nic *nic = argument;
     unsigned looked = 0;
     while (!atomic_load_explicit(&nic->stop, memory_order_relaxed)) {
-        bool readable;
+        bool readable = false;
         pthread_mutex_lock(&nic->out->lock);
-        const uint64_t wait = step(nic, &readable);
+        const uint64_t wait = atomic_load(&nic->stop) ? 0 : step(nic, &readable);
         pthread_mutex_unlock(&nic->out->lock);
         if (!wait)
             looked = 0;

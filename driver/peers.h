@@ -54,7 +54,7 @@ gn_status gn_peers_parse(gn_peers *peers, const char *name, const char *text, si
 gn_status gn_peers_resolve(gn_peers *peers, int family, gn_error *error);
 
 /// Sorts the table and prepares addresses for a socket of `family` (AF_INET or AF_INET6).
-/// Afterwards only the counters change, and lookups are thread-safe.
+/// Afterwards only the counters change, and where a peer sends to. Lookups are thread-safe.
 gn_status gn_peers_seal(gn_peers *peers, int family, gn_error *error);
 
 /// The peer that `ip` belongs to, or NULL.

@@ -46,6 +46,11 @@ gn_status gn_nic_check_peers(const gn_nic_config *config, gn_error *error)
                         gn_endpoint_format(&peer->endpoint, text));
             break;
         }
+        if (peer->endpoint.ip.version == 4 && gn_ip_reaches(&listen.ip) == AF_INET6) {
+            wrong = gn_fail(error, GN_INVALID, "peer %s is IPv4, but the wire listens on an address of IPv6",
+                            gn_endpoint_format(&peer->endpoint, text));
+            break;
+        }
         if (!peer->endpoint.ip.version || !gn_endpoint_leads_to(&peer->endpoint, &listen)) continue;
         if (!interfaces && getifaddrs(&interfaces))
             wrong = gn_fail(error, GN_IO, "the addresses of this host: %s", strerror(errno));

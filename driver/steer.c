@@ -135,19 +135,6 @@ static void collect_tos(gn_steer *steer, const gn_rule *rules, size_t count)
     if (steer->config.mode == GN_STEER_MARK) steer->tos_count = 1;
 }
 
-/// What the kernel demands of sources, of the device or of all. 0: nothing, or not known
-static int source_check(const char *device)
-{
-    char path[64];
-    int filter = 0;
-    snprintf(path, sizeof path, "/proc/sys/net/ipv4/conf/%s/rp_filter", device);
-    FILE *file = fopen(path, "re");
-    if (!file) return 0;
-    if (fscanf(file, "%d", &filter) != 1) filter = 0;
-    fclose(file);
-    return filter;
-}
-
 /// Without its mark, a packet would go past the device. So the kernel drops what comes out of it,
 /// where it looks for the way back to a source. The NIC has looked at sources itself.
 static void accept_sources(const gn_steer *steer)
@@ -156,12 +143,13 @@ static void accept_sources(const gn_steer *steer)
     if (steer->config.mode != GN_STEER_MARK || !has_version(steer->peers, 4)) return;
     (void)gn_link_accept_sources(steer->index);
     if_indextoname(steer->index, device);
-    if (source_check("all"))
+    const int all = gn_link_source_check(GN_ALL_LINKS), own = gn_link_source_check((int)steer->index);
+    if (all > 0)
         gn_warn("net.ipv4.conf.all.rp_filter is %d: the kernel drops what comes out of %s; set it to 0 (sysctl -w)",
-                source_check("all"), device);
-    else if (source_check(device))
-        gn_warn("net.ipv4.conf.%s.rp_filter is %d: the kernel drops what comes out of it; set it to 0 (sysctl -w)",
-                device, source_check(device));
+                all, device);
+    else if (own > 0)
+        gn_warn("rp_filter of %s is %d: the kernel drops what comes out of it; set net.ipv4.conf.%s.rp_filter to 0",
+                device, own, device);
 }
 
 gn_status gn_steer_open(gn_steer *steer, const gn_steer_config *config, unsigned index, const gn_peers *peers,

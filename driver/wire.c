@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <sys/time.h>
 
+#include "net/resolve.h"
 #include "net/udp_in.h"
 
 enum {
@@ -85,9 +86,11 @@ static void count_sent(gn_wire_counters *counters, const gn_peer *peer, size_t d
 /// The message that the kernel has refused is counted, or sent in another way.
 static void refused(gn_wire *wire, gn_peer *peer, gn_udp_batch *batch, int error, gn_wire_counters *counters)
 {
-    // The address may have been taken from this host. The peer may name another.
+    // The address may have been taken from this host. The peer may name another. Links that are
+    // down and messages that are too long have the same errors.
     const bool nowhere = error == EINVAL || error == ENETUNREACH || error == EADDRNOTAVAIL;
-    if (nowhere && peer->from.version) {
+    const gn_endpoint from = {.ip = peer->from, .scope = peer->endpoint.scope};
+    if (nowhere && from.ip.version && !gn_endpoint_is_own(&from)) {
         peer->from = (gn_ip){0};
         atomic_store(&peer->forgot, true);
     }

@@ -59,6 +59,7 @@ void gn_wire_close(gn_wire *wire);
 size_t gn_wire_plan(const gn_wire_packet *packets, size_t count, size_t *size, size_t *padding);
 
 /// Sends packets in order. Those that the kernel refuses are counted and dropped, as a link drops.
+/// A source that this host has no more is forgotten (gn_peer.from).
 void gn_wire_send(gn_wire *wire, gn_peer *peer, const gn_wire_packet *packets, size_t count,
                   gn_wire_counters *counters);
 

@@ -67,12 +67,15 @@ static bool is_stale(const struct sockaddr_un *address)
 }
 
 // Another daemon may be between its bind() and its listen(), and would look stale. Strangers can
-// hold the lock, too, so nobody waits for long. @return -1: not locked
+// hold the lock, too, so nobody waits for long. @return what to close; -1: nothing
 static int lock_folder(void)
 {
     enum { TIMES = 25, PAUSE_US = 20000 };
     const int folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (int i = 0; folder >= 0 && i < TIMES && flock(folder, LOCK_EX | LOCK_NB); i++) usleep(PAUSE_US);
+    for (int i = 0; folder >= 0 && i < TIMES && flock(folder, LOCK_EX | LOCK_NB); i++) {
+        if (errno != EWOULDBLOCK && errno != EINTR) break;  // there are no locks here
+        usleep(PAUSE_US);
+    }
     return folder;
 }
 

@@ -89,6 +89,11 @@ gn_status gn_prefix_parse(const char *text, gn_prefix *prefix, gn_error *error)
     return GN_OK;
 }
 
+int gn_ip_reaches(const gn_ip *own)
+{
+    return own->version == 4 ? AF_INET : !own->version || gn_ip_is_any(own) ? AF_UNSPEC : AF_INET6;
+}
+
 /// ::ffff:a.b.c.d is an IPv4 address, and travels as one.
 static void take_mapped(gn_ip *ip)
 {
@@ -134,6 +139,7 @@ gn_status gn_endpoint_parse(const char *text, gn_endpoint *endpoint, gn_error *e
             "'%s': give an address or a name, with or without a port (192.0.2.1, 192.0.2.1:%d, [2001:db8::1]:%d)", text,
             GN_PORT_DEFAULT, GN_PORT_DEFAULT);
     take_mapped(&endpoint->ip);
+    if (!gn_ip_is_link_local(&endpoint->ip)) endpoint->scope = 0;
     endpoint->port = GN_PORT_DEFAULT;
     if (port && !gn_port_parse(port, &endpoint->port))
         return gn_fail(error, GN_INVALID, "'%s': port is not a number from 1 to 65535", text);

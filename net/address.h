@@ -54,6 +54,8 @@ int gn_ip_compare(const gn_ip *a, const gn_ip *b);
 gn_ip gn_ip_mask(const gn_ip *ip, unsigned length);
 bool gn_ip_is_any(const gn_ip *ip);  ///< 0.0.0.0, ::
 bool gn_ip_is_loopback(const gn_ip *ip);
+/// Of the addresses that a socket at `own` can send to: AF_INET, AF_INET6, or AF_UNSPEC for both.
+int gn_ip_reaches(const gn_ip *own);
 bool gn_ip_is_multicast(const gn_ip *ip);   ///< or IPv4's broadcast to all
 bool gn_ip_is_link_local(const gn_ip *ip);  ///< fe80::/10: it needs a scope
 bool gn_prefix_contains(const gn_prefix *prefix, const gn_ip *ip);

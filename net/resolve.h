@@ -34,7 +34,8 @@ gn_status gn_resolve(const char *host, uint16_t port, gn_endpoint *endpoint, gn_
 gn_status gn_resolve_answering(const char *host, uint16_t port, gn_endpoint *endpoint, gn_error *error);
 
 /// Where to listen: "192.0.2.1:7777" as gn_endpoint_parse(), or "name:7777" with a name of this
-/// host. Of several addresses, the first that is this host's. @return GN_OK, GN_INVALID, GN_TIMEOUT
+/// host. Of several addresses, the first that is this host's and not loopback, or else one that is.
+/// @return GN_OK, GN_INVALID, GN_TIMEOUT
 gn_status gn_resolve_own(const char *text, gn_endpoint *endpoint, gn_error *error);
 
 /// Whether an address is this host's. Only such an address can be bound to.

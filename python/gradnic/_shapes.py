@@ -15,7 +15,7 @@ def _lies_in_one_place(tensor: torch.Tensor) -> bool:
     """Whether several of a tensor's elements may lie in one place."""
     reach = 0
     for stride, size in sorted((stride, size) for stride, size in zip(tensor.stride(), tensor.shape) if size > 1):
-        if stride <= reach or not stride:
+        if stride <= reach:
             return bool(tensor.numel())
         reach += stride * (size - 1)
     return False
@@ -160,8 +160,9 @@ class CopiedWork(dist._Work):
 
     def result(self) -> Any:
         """The tensors of the result."""
+        value = self._work.result()  # raises before it is done
         self._place()
-        return self._original(self._work.result())
+        return self._original(value)
 
     def synchronize(self) -> None:
         """Waits."""

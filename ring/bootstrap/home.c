@@ -214,18 +214,19 @@ static bool home_has_moved(const gn_bootstrap *boot)
 /// What a stranger says is no error of this group's. A rank 0 that begins may need a moment.
 static bool was_led_astray(const gn_bootstrap *boot, gn_status status)
 {
-    enum { TIMES = 20, PAUSE_MS = 50 };
+    enum { TIMES = 20, FEW = 2, PAUSE_MS = 50 };
     bool moved = false;
-    const bool strange = status == GN_CORRUPT || (status && !boot->said_hello);
-    if (!strange || !boot->rendezvous.is_file || boot->let_in) return false;
-    for (int i = 0; i < TIMES && !moved; i++) {
+    if (!status || !boot->rendezvous.is_file || boot->let_in) return false;
+    // A stranger that knows the protocol is the rank 0 of another group. Mostly it is our own.
+    const int times = boot->said_hello && status != GN_CORRUPT ? FEW : TIMES;
+    for (int i = 0; i < times && !moved; i++) {
         pause_for(boot, PAUSE_MS);
         moved = home_has_moved(boot);
     }
     return moved;
 }
 
-/// The next one may be reached by another interface. Nobody was told of these listeners.
+/// The next one may be reached by another interface. Whoever was told of these listeners is gone.
 static void leave_home(gn_bootstrap *boot)
 {
     gn_framed_free(boot->home);

@@ -45,9 +45,7 @@ gn_status gn_switchd_find_above(gn_switchd *daemon, gn_error *error)
     if (!text) return GN_OK;
     if (parse_above(text, host, &port, error)) return error->status;
     // What is asked above leaves from the address that is listened on, if that is one.
-    const gn_ip *own = &daemon->listen.ip;
-    const int family = own->version == 4 ? AF_INET : gn_ip_is_any(own) ? AF_UNSPEC : AF_INET6;
-    if (gn_resolve_all(host, port, family, &daemon->all_above, error))
+    if (gn_resolve_all(host, port, gn_ip_reaches(&daemon->listen.ip), &daemon->all_above, error))
         return gn_fail(error, GN_IO, "%s %s: %s", gn_switchd_above_option(daemon), text, error->text);
     daemon->above = daemon->all_above.at[0];
     return GN_OK;

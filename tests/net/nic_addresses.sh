@@ -40,11 +40,30 @@ reach() {
 link add 10.78.0.241/24
 start 10.78.0.241 "$(testbed_link_address 2)"
 reach "an address that is not the first"
-# An address that has gone is no reason to send nothing.
+# It is not forgotten while the link is down: only host 1 sends now.
+unknown() { "$gradnic" nic stats -c "$testbed_dir/a2.sock" --json | jq .rx.wire.unknown_sender; }
+testbed_run 1 sysctl -qw net.ipv6.conf.wire0.keep_addr_on_down=1
+testbed_run 1 ip link set wire0 down || fail "link down"
+testbed_run 1 ping -q -c 3 -i 0.2 -W 1 10.77.0.2 >/dev/null
+testbed_run 1 ip link set wire0 up || fail "link up"
+before=$(unknown)
+testbed_run 1 ping -q -c 10 -i 0.3 -W 1 10.77.0.2 >"$testbed_dir/ping" || fail "a link that was down: $(cat "$testbed_dir/ping")"
+expect "datagrams from another address behind a link that was down" "$(unknown)" -eq "$before"
+# An address that has gone is no reason to send nothing. When it is back, it is learnt again.
 link del 10.78.0.241/24
 testbed_run 1 ping -q -c 5 -i 0.2 -W 1 10.77.0.2 >/dev/null
-expect "datagrams from another address" "$("$gradnic" nic stats -c "$testbed_dir/a2.sock" --json | jq .rx.wire.unknown_sender)" -ge 3
+before=$(unknown)
+expect "datagrams from another address" "$before" -ge 3
+link add 10.78.0.241/24
+reach "an address that is back"
+before=$(unknown)
+testbed_run 1 ping -q -c 3 -i 0.2 -W 1 10.77.0.2 >/dev/null || fail "an address that is back, from host 1 alone"
+expect "datagrams from another address, later" "$(unknown)" -eq "$before"
 stop
+# Only peers that it can send to.
+testbed_run 1 timeout 10 "$gradnic" nic -q -c none -l "[$(testbed_link_address 1 6)]" -a 10.77.0.1/24 -P "10.77.0.2/32=$(testbed_link_address 2)" 2>"$testbed_dir/wrong"
+expect "exit status of a NIC on IPv6 alone with a peer of IPv4" $? -eq 2
+grep -q 'is IPv4, but the wire listens on an address of IPv6' "$testbed_dir/wrong" || fail "$(cat "$testbed_dir/wrong")"
 
 # The kernel takes the newest address of IPv6.
 start "[$(testbed_link_address 1 6)]" "[$(testbed_link_address 2 6)]"

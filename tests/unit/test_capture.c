@@ -126,6 +126,14 @@ START_TEST(all_or_none_begin)
     for (int i = 0; i < 4; i++) ck_assert_int_eq(gn_capture_close(captures[i]), GN_OK);
     stays(path);
     ck_assert(access(made, F_OK));
+    // A file that may not be written to keeps what it has.
+    struct rlimit free_;
+    ck_assert(!getrlimit(RLIMIT_FSIZE, &free_));
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, free_.rlim_max}));
+    ck_assert(!gn_capture_open(path, true, &error));
+    ck_assert(!setrlimit(RLIMIT_FSIZE, &free_));
+    stays(path);
     // An empty file is nothing to lose.
     ck_assert(!truncate(path, 0));
     gn_capture *capture = gn_capture_open(path, false, &error);

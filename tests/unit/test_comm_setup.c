@@ -16,6 +16,7 @@
 
 #include "comm_meet.h"
 #include "free_port.h"
+#include "ring/message.h"
 #include "suite.h"
 
 enum { SIZE = 4, VICTIM = 2 };
@@ -215,7 +216,9 @@ START_TEST(test_stale_file_whose_port_is_open_again)
 }
 END_TEST
 
-enum { SILENT, SPEAKS, ELSEWHERE, SLOW_FILES };  ///< the stranger; rank 0, at another interface
+/// The stranger says nothing, or what is no frame, or is another group's rank 0. Rank 0 is at
+/// another interface.
+enum { SILENT, SPEAKS, REFUSES, ELSEWHERE, SLOW_FILES };
 
 typedef struct slow_file {
     stranger stranger;
@@ -236,6 +239,28 @@ static bool find_interface(char name[IF_NAMESIZE])
     return *name;
 }
 
+/// A process that refuses the callers as soon as rank 0 has written its address.
+static pid_t refuse_later(const char *file, const int *callers, int count)
+{
+    char before[64] = "", now[64] = "";
+    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    (void)!pread(fd, before, sizeof before - 1, 0);
+    const pid_t child = fork();
+    if (child) {
+        close(fd);
+        return child;
+    }
+    uint8_t frame[GN_FRAME_MAX];
+    const gn_failure failure = {.status = GN_MISMATCH, .text = "this is another group"};
+    for (int i = 0; i < 1000 && (!*now || !strcmp(before, now)); i++) {
+        usleep(10000);
+        (void)!pread(fd, now, sizeof now - 1, 0);
+    }
+    const size_t length = gn_failure_write(frame, &failure);
+    for (int i = 0; i < count; i++) (void)!write(callers[i], frame, length);
+    _exit(0);
+}
+
 /// Rank 0 has its lock, and is slow to write its address. The others come in between.
 static void run_slow_to_write(int rank, const ranks *group, void *argument)
 {
@@ -243,15 +268,17 @@ static void run_slow_to_write(int rank, const ranks *group, void *argument)
     const slow_file *slow = argument;
     meeting_point at = slow->stranger.at;
     char name[IF_NAMESIZE];
+    int callers[RANKS_MAX];
     if (!rank) {
         const int fd = open(at.where + 7, O_RDWR | O_CLOEXEC);
         RANK_CHECK(fd >= 0 && !flock(fd, LOCK_EX));
         for (int guest = 1; guest < group->size; guest++) {
             RANK_CHECK(has_caller(slow->stranger.listener, 10000));
-            const int caller = accept(slow->stranger.listener, NULL, NULL);
+            const int caller = callers[guest - 1] = accept(slow->stranger.listener, NULL, NULL);
             RANK_CHECK(caller >= 0 && (slow->how != SPEAKS || write(caller, answer, sizeof answer - 1) > 0));
         }
         close(fd);
+        if (slow->how == REFUSES) (void)refuse_later(at.where + 7, callers, group->size - 1);
     }
     if (slow->how == ELSEWHERE) at.interface = !rank && find_interface(name) ? name : NULL;
     run_meet(rank, group, &at);

@@ -49,9 +49,9 @@ uint32_t input(bool all, uint64_t index)
 {
     static const std::vector<uint32_t> few = few_bits();
     if (all) return static_cast<uint32_t>(index);
-    // sign, exponent and the upper 5 and lower 9 bits of the mantissa, between them zeros, ones or
-    // anything: ties and their neighbours are among them, and both sides of where a value is
-    // carried into the next exponent
+    // else sign, exponent and the upper 5 and lower 9 bits of the mantissa, between them zeros,
+    // ones or anything: ties and their neighbours are among them, and both sides of where a value
+    // is carried into the next exponent
     const uint32_t i = static_cast<uint32_t>(index), mantissa = i & 0x3fff;
     if (mantissa && mantissa <= few.size()) return (i >> 14) << 23 | few[mantissa - 1];
     const uint32_t low = mantissa & 0x1ff, any = mantissa * 0x9e3779b1u >> 20;
