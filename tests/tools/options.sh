@@ -99,7 +99,7 @@ expect 1 "copy.npy.gz: is the input" "$GRADNIC" bench allreduce -N 1 -i copy.npy
 same copy.npy.gz "$grads"
 
 # Captures of the NIC are files, too.
-: >there.pcap
+echo packets >there.pcap
 # What is far too large is told the limit of the option.
 expect 2 "--timeout: 99999999999h is outside 10ms to 24 days" "$GRADNIC" bench allreduce -N 2 --timeout 99999999999h
 expect 2 "--end: 99999999999T is outside 0 to 1T" "$GRADNIC" bench allreduce -N 2 --end 99999999999T
@@ -108,7 +108,7 @@ expect 1 "there.pcap: exists already; --force overwrites it" \
     "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-wire there.pcap
 expect 1 "there.pcap: exists already; --force overwrites it" \
     "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host there.pcap
-: >%there.pcap
+echo packets >%there.pcap
 expect 1 "%there.pcap: exists already" "$GRADNIC" nic -a 10.77.0.1/24 -P 10.77.0.2/32=192.0.2.1 --pcap-host %%there.pcap
 for name in host-%c.pcap host-%; do
     expect 2 "--pcap-host: a time in the name of a capture is %Y %m %d %H %M %S %j %F or %s, and %% is one %" \
