@@ -225,14 +225,10 @@ gn_endpoint gn_endpoint_from_sockaddr(const struct sockaddr_storage *address)
     } else if (address->ss_family == AF_INET6) {
         const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
         endpoint.port = ntohs(in6->sin6_port);
-        if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
-            endpoint.ip.version = 4;
-            memcpy(endpoint.ip.bytes, in6->sin6_addr.s6_addr + 12, 4);
-        } else {
-            endpoint.ip.version = 6;
-            memcpy(endpoint.ip.bytes, &in6->sin6_addr, 16);
-            if (IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)) endpoint.scope = in6->sin6_scope_id;
-        }
+        endpoint.ip.version = 6;
+        memcpy(endpoint.ip.bytes, &in6->sin6_addr, 16);
+        take_mapped(&endpoint.ip);
+        if (gn_ip_is_link_local(&endpoint.ip)) endpoint.scope = in6->sin6_scope_id;
     }
     return endpoint;
 }

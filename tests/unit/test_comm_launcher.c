@@ -2,7 +2,6 @@
 // Ranks that a launcher has started, and that are told nothing else: where they meet, and what they
 // say when that cannot be known. Launchers are played by their variables.
 #include <dirent.h>
-#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "free_port.h"
 #include "launcher_variables.h"
 #include "net/address.h"
+#include "own_interface.h"
 #include "ring/bootstrap/job_meeting.h"
 #include "suite.h"
 
@@ -163,31 +163,12 @@ START_TEST(test_one_host)
 }
 END_TEST
 
-/// An address of this host that is not loopback, for a list of hosts. @return false: there is none
-static bool find_own(char text[GN_IP_TEXT])
-{
-    struct ifaddrs *all, *at;
-    bool found = false;
-    ck_assert(!getifaddrs(&all));
-    for (at = all; at && !found; at = at->ifa_next) {
-        if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET) continue;
-        struct sockaddr_storage address = {0};
-        memcpy(&address, at->ifa_addr, sizeof(struct sockaddr_in));
-        const gn_endpoint endpoint = gn_endpoint_from_sockaddr(&address);
-        found = !gn_ip_is_loopback(&endpoint.ip) && gn_ip_format(&endpoint.ip, text);
-    }
-    freeifaddrs(all);
-    return found;
-}
-
 START_TEST(test_several_hosts_of_slurm)
 {
-    char own[GN_IP_TEXT], list[GN_IP_TEXT + 8];
-    if (!find_own(own)) {
-        fprintf(stderr, "skipped: this host has loopback alone\n");
-        return;
-    }
-    snprintf(list, sizeof list, "%s,other", own);
+    own_interface own;
+    char list[GN_IP_TEXT + 8];
+    if (!own_interface_find(&own)) return;
+    snprintf(list, sizeof list, "%s,other", own.address);
     setenv("OWN_HOST", list, 1);
     set_number("GRADNIC_MASTER_PORT", free_port());
     all_meet(SLURM_HOSTS);

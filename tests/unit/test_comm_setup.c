@@ -3,8 +3,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +14,7 @@
 
 #include "comm_meet.h"
 #include "free_port.h"
+#include "own_interface.h"
 #include "ring/message.h"
 #include "suite.h"
 
@@ -223,21 +222,8 @@ enum { SILENT, SPEAKS, REFUSES, ELSEWHERE, SLOW_FILES };
 typedef struct slow_file {
     stranger stranger;
     int how;
+    own_interface other;  ///< ELSEWHERE
 } slow_file;
-
-/// The first interface of this host that is up and not loopback. @return false: there is none
-static bool find_interface(char name[IF_NAMESIZE])
-{
-    struct ifaddrs *all;
-    *name = 0;
-    ck_assert(!getifaddrs(&all));
-    for (const struct ifaddrs *at = all; at && !*name; at = at->ifa_next)
-        if (at->ifa_addr && at->ifa_addr->sa_family == AF_INET && (at->ifa_flags & IFF_UP) &&
-            !(at->ifa_flags & IFF_LOOPBACK))
-            snprintf(name, IF_NAMESIZE, "%s", at->ifa_name);
-    freeifaddrs(all);
-    return *name;
-}
 
 /// A process that refuses the callers as soon as rank 0 has written its address.
 static pid_t refuse_later(const char *file, const int *callers, int count)
@@ -267,7 +253,6 @@ static void run_slow_to_write(int rank, const ranks *group, void *argument)
     static const char answer[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
     const slow_file *slow = argument;
     meeting_point at = slow->stranger.at;
-    char name[IF_NAMESIZE];
     int callers[RANKS_MAX];
     if (!rank) {
         const int fd = open(at.where + 7, O_RDWR | O_CLOEXEC);
@@ -280,19 +265,15 @@ static void run_slow_to_write(int rank, const ranks *group, void *argument)
         close(fd);
         if (slow->how == REFUSES) (void)refuse_later(at.where + 7, callers, group->size - 1);
     }
-    if (slow->how == ELSEWHERE) at.interface = !rank && find_interface(name) ? name : NULL;
+    if (slow->how == ELSEWHERE) at.interface = rank ? NULL : slow->other.name;
     run_meet(rank, group, &at);
 }
 
 START_TEST(test_file_that_is_locked_before_it_is_written)
 {
     ranks group;
-    char name[IF_NAMESIZE];
     slow_file slow = {.how = _i};
-    if (_i == ELSEWHERE && !find_interface(name)) {
-        fprintf(stderr, "skipped: this host has loopback alone\n");
-        return;
-    }
+    if (_i == ELSEWHERE && !own_interface_find(&slow.other)) return;
     slow.stranger = stranger_begin();
     all_end_well(&group, 3, run_slow_to_write, &slow, 50);
     close(slow.stranger.listener);

@@ -103,11 +103,5 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("log and fork");
-    TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 60);
-    tcase_add_test(all, test_fork_within_a_text);
-    tcase_add_test(all, test_fork_by_a_text);
-    suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return RUN_TESTS("log and fork", test_fork_within_a_text, test_fork_by_a_text);
 }
