@@ -131,6 +131,23 @@ gn_parse gn_packet_parse(const uint8_t *packet, size_t length, gn_headers *h)
     return GN_PARSE_OK;
 }
 
+size_t gn_packet_tcp_option(const uint8_t *packet, const gn_headers *h, uint64_t kinds)
+{
+    enum { END = 0, PADDING = 1, KINDS = 64 };
+    if (h->protocol != GN_PROTOCOL_TCP) return 0;
+    for (size_t at = h->l4 + (size_t)TCP_MIN; at < h->payload && packet[at] != END;) {
+        const size_t rest = h->payload - at, kind = packet[at];
+        if (kind == PADDING) {
+            at++;
+            continue;
+        }
+        if (rest < 2 || packet[at + 1] < 2 || packet[at + 1] > rest) break;
+        if (kind < KINDS && kinds >> kind & 1) return at;
+        at += packet[at + 1];
+    }
+    return 0;
+}
+
 uint32_t gn_packet_pseudo_sum(const uint8_t *packet, const gn_headers *h)
 {
     return gn_addresses_sum((uint32_t)h->protocol + (uint32_t)(h->end - h->l4), packet, h->version);

@@ -159,9 +159,8 @@ static void tell(gn_guard *guard, const gn_segment *segment, const gn_headers *h
     const gn_endpoint from = {.ip = inner.source, .port = h->source_port},
                       to = {.ip = inner.destination, .port = h->destination_port};
     char source[GN_ENDPOINT_TEXT], destination[GN_ENDPOINT_TEXT];
-    gn_warn("%s: %s from %s to %s is left alone: it looks like %s, not like gradients", guard->name,
-            h->protocol == GN_PROTOCOL_TCP ? "TCP" : "UDP", gn_endpoint_format(&from, source),
-            gn_endpoint_format(&to, destination), why);
+    gn_warn("%s: %s from %s to %s is left alone: %s", guard->name, h->protocol == GN_PROTOCOL_TCP ? "TCP" : "UDP",
+            gn_endpoint_format(&from, source), gn_endpoint_format(&to, destination), why);
 }
 
 uint64_t gn_guard_tell_rest(gn_guard *guard, uint64_t now)
@@ -218,6 +217,7 @@ static bool judge(gn_guard *guard, gn_datapath *datapath, entry *flow, const vie
 {
     words w;
     const char *why;
+    char text[160];
     if (!find_words(datapath, v, &w)) return false;  // it goes stored
     gn_evidence_add(&flow->evidence, w.at, w.count);
     flow->verdict = gn_evidence_judge(&flow->evidence, &why);
@@ -227,7 +227,8 @@ static bool judge(gn_guard *guard, gn_datapath *datapath, entry *flow, const vie
         return false;
     case GN_LOOKS_OTHER:
         guard->counters.other_flows++;
-        tell(guard, v->segment, &v->h, why, now);
+        snprintf(text, sizeof text, "it looks like %s, not like gradients", why);
+        tell(guard, v->segment, &v->h, text, now);
         return true;
     case GN_LOOKS_UNDECIDED:
         break;
@@ -283,6 +284,29 @@ static void begin(gn_guard *guard, const view *v, bool marked, uint64_t now)
     gn_sent_know(&flow->sent, v->h.seq + 1);
 }
 
+/// Why a connection's bytes have to arrive as they are, whatever they look like; NULL: they do not.
+static const char *must_stay(const view *v)
+{
+    static const uint64_t kinds =
+        UINT64_C(1) << GN_TCP_OPTION_MD5 | UINT64_C(1) << GN_TCP_OPTION_AO | UINT64_C(1) << GN_TCP_OPTION_MPTCP;
+    const uint8_t *option = v->segment->packet + gn_packet_tcp_option(v->segment->packet, &v->h, kinds);
+    if (option == v->segment->packet) return NULL;
+    if (*option != GN_TCP_OPTION_MPTCP) return "its bytes are signed (TCP-MD5, TCP-AO)";
+    // A SYN offers MPTCP (subtype MP_CAPABLE, 0). Not every host takes the offer.
+    const bool offers =
+        (v->h.tcp_flags & (GN_TCP_SYN | GN_TCP_ACK)) == GN_TCP_SYN && option[1] > 2 && !(option[2] >> 4);
+    return offers ? NULL : "it has a part of the bytes of a connection (MPTCP)";
+}
+
+static void leave_alone(gn_guard *guard, const view *v, const char *why, uint64_t now)
+{
+    entry *flow = find_or_add(guard, &v->key, &v->h, now);
+    if (flow->verdict == GN_LOOKS_OTHER) return;
+    flow->verdict = GN_LOOKS_OTHER;
+    guard->counters.other_flows++;
+    tell(guard, v->segment, &v->h, why, now);
+}
+
 // What a flow sends without its mark counts, too, where it has one at other times. Values that have
 // left rounded must not come again in parts. Before that, all leaves as the host cuts it. @return
 // whether the segment is to be left alone
@@ -318,16 +342,17 @@ bool gn_guard_leaves(gn_guard *guard, gn_datapath *datapath, const gn_rule *rule
     guard->plain = false;
     if (gn_packet_parse(segment->packet, segment->length, &v.h) != GN_PARSE_OK) return false;
     const bool begins = v.h.tcp_flags & GN_TCP_SYN, tcp = v.h.protocol == GN_PROTOCOL_TCP;
-    if (!begins && v.h.end == v.h.payload) return false;
+    const char *why = must_stay(&v);
+    const bool data = v.h.end != v.h.payload;
+    if (!begins && !data && !why) return false;
     const gn_rule *rule = gn_rule_match(rules, rule_count, &v.h);
     // A head in the rule describes the packets of one program, such as those for a switch.
     if (!tcp && (!rule || rule->head)) return false;
     if (!make_key(&v.key, segment, &v.h)) return false;
-    if (!begins && rule) return leaves(guard, datapath, &v, now);
-    if (begins) {
-        begin(guard, &v, rule, now);
-        return false;
-    }
+    if (begins) begin(guard, &v, rule, now);
+    if (rule && why) leave_alone(guard, &v, why, now);
+    if (begins || !data) return false;
+    if (rule) return leaves(guard, datapath, &v, now);
     if (!leaves_unmarked(guard, datapath, &v)) return false;
     guard->plain = !gn_rules_mark(rules, rule_count, v.h.tos);
     return true;

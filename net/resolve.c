@@ -200,6 +200,7 @@ bool gn_endpoint_leads_to(const gn_endpoint *to, const gn_endpoint *at)
     static const gn_ip loopback[2] = {{.version = 4, .bytes = {127, 0, 0, 1}}, {.version = 6, .bytes = {[15] = 1}}};
     gn_endpoint there = *to;
     if (to->port != at->port) return false;
+    if (to->scope && at->scope && to->scope != at->scope) return false;  // each link has an fe80:: of its own
     if (gn_ip_is_any(&to->ip)) there.ip = loopback[to->ip.version == 6];  // as the kernel does
     if (!gn_ip_is_any(&at->ip)) return !gn_ip_compare(&there.ip, &at->ip);
     return (at->ip.version == 6 || there.ip.version == 4) && gn_endpoint_is_own(&there);
@@ -224,7 +225,12 @@ gn_status gn_resolve_own(const char *text, gn_endpoint *endpoint, gn_error *erro
     char host[GN_HOST_TEXT];
     uint16_t port;
     gn_addresses found;
-    if (!gn_name_parse(text, host, &port)) return gn_endpoint_parse(text, endpoint, error);
+    if (!gn_name_parse(text, host, &port)) {
+        if (gn_endpoint_parse(text, endpoint, error)) return error->status;
+        return gn_ip_is_multicast(&endpoint->ip)
+                   ? gn_fail(error, GN_INVALID, "'%s' is for many hosts: give an address of this one", text)
+                   : GN_OK;
+    }
     const gn_status wrong = gn_resolve_all(host, port, AF_UNSPEC, &found, error);
     if (wrong) return wrong;
     // Debian's /etc/hosts has 127.0.1.1 for a host's name. That is of no use for others.

@@ -138,6 +138,7 @@ static void write_l4(const packet *p, uint8_t *b, size_t l4_bytes)
     b[13] = (uint8_t)(p->flags ? p->flags : 0x10);
     put16(b + 14, 501);
     memset(b + 20, 1, p->tcp_options);
+    if (p->option[0]) memcpy(b + 20, p->option, p->tcp_options < 12 ? p->tcp_options : 12);
 }
 
 size_t packet_build(const packet *p, const void *payload, size_t n, uint8_t *out)

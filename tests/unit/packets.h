@@ -13,6 +13,7 @@ typedef struct packet {
     int tos;               // -1: 0x28 (default when 0); otherwise as it is, 0 being NO_TOS
     unsigned ip_options;   // bytes, multiple of 4
     unsigned tcp_options;  // bytes, multiple of 4
+    uint8_t option[12];    // the first of them; padding when 0
     int flags;             // TCP; default ACK
     uint32_t seq, ack;
     uint16_t source, destination;  // ports; default 40000, 5000

@@ -86,6 +86,52 @@ START_TEST(tcp)
 }
 END_TEST
 
+// A signature or a checksum of another layer covers these bytes, and MPTCP deals them out.
+START_TEST(bytes_that_must_stay)
+{
+    static const struct {
+        uint8_t option[12];
+        bool syn, answer, data;  // which packets have it
+        bool stays;
+    } ways[] = {
+        {{19, 12}, true, true, true, true},         // MD5
+        {{1, 1, 29, 8}, true, true, true, true},    // AO
+        {{30, 12}, true, false, false, false},      // MPTCP is offered, and not taken
+        {{30, 12}, true, true, false, true},        // and taken
+        {{30, 12, 16}, true, false, false, true},   // one more connection of one (MP_JOIN)
+        {{30, 12, 32}, false, false, true, true},   // its data (DSS)
+        {{30, 12, 32}, false, true, false, true},   // an acknowledgment alone has it
+        {{8, 10}, true, true, true, false},         // a time stamp
+        {{0, 30, 12}, true, true, true, false},     // behind the end
+        {{8, 10, 30, 4}, true, true, true, false},  // within another
+        {{30, 1, 30}, true, true, true, false},     // no option
+        {{30, 13, 32}, true, true, true, false},    // longer than all
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const uint64_t others = gn_guard_count(guard)->other_flows, left = gn_guard_count(guard)->left;
+        packet with = {.seq = 1000, .source = (uint16_t)(100 + i), .tcp_options = 12};
+        memcpy(with.option, ways[i].option, sizeof with.option);
+        packet without = {.seq = 1000, .source = with.source};
+        open_flow(ways[i].syn ? with : without);
+        ck_assert(!leaves(ways[i].answer ? with : without, NULL, 0, 0));
+        ck_assert_msg(leaves(ways[i].data ? with : without, gradients, 1440, 0) == ways[i].stays, "way %zu", i);
+        with.seq = without.seq = 2440;
+        ck_assert(leaves(without, gradients, 1440, 0) == ways[i].stays);
+        ck_assert_uint_eq(gn_guard_count(guard)->other_flows - others, ways[i].stays);
+        ck_assert_uint_eq(gn_guard_count(guard)->left - left, 2 * ways[i].stays);
+    }
+    const packet datagram = {.protocol = 17, .source = 99};
+    ck_assert(!leaves(datagram, gradients, 1440, 0));
+    // Without the mark nothing would be rounded.
+    const packet plain = {.seq = 1000, .source = 98, .tos = NO_TOS, .tcp_options = 12, .option = {19, 12}};
+    open_flow(plain);
+    ck_assert(!leaves(plain, gradients, 1440, 0));
+    const packet again = {.seq = 1000, .source = 99};
+    open_flow(again);
+    ck_assert(!leaves(again, gradients, 1440, 0));
+}
+END_TEST
+
 // Values begin where the flow began, not where a packet does.
 START_TEST(phase)
 {
@@ -501,8 +547,8 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("guard", setup, teardown, tcp, phase, sent_again, odd_end_sent_again, unknown_and_cut,
-                     begins_within, gap, held_and_cut, partly_unmarked, another_connection, undecided, end,
-                     beginning_not_seen, udp, datagrams, not_the_guards, eviction, pushed_out, shielded,
+    return RUN_SUITE("guard", setup, teardown, tcp, bytes_that_must_stay, phase, sent_again, odd_end_sent_again,
+                     unknown_and_cut, begins_within, gap, held_and_cut, partly_unmarked, another_connection, undecided,
+                     end, beginning_not_seen, udp, datagrams, not_the_guards, eviction, pushed_out, shielded,
                      unmarked_is_not_shielded, sent_again_from_within, options_are_not_shielded);
 }

@@ -174,6 +174,10 @@ START_TEST(own_addresses)
     check_text(&found, "127.0.0.1:8");
     ck_assert_int_eq(gn_resolve_own("192.0.2.99:8", &found, &error), GN_OK);  // bind() will say it
     answer = other;
+    ck_assert_fails(gn_resolve_own("239.1.2.3:8", &found, &error),
+                    "'239.1.2.3:8' is for many hosts: give an address of this one");
+    ck_assert_int_eq(gn_resolve_own("255.255.255.255:8", &found, &error), GN_INVALID);
+    ck_assert_int_eq(gn_resolve_own("[ff02::1]:8", &found, &error), GN_INVALID);
     ck_assert_fails(gn_resolve_own("name", &found, &error),
                     "host 'name' is not this one: it has no address 192.0.2.99");
 }

@@ -162,8 +162,8 @@ static void check_device(struct argp_state *state, int key, const char *name)
     if (!*name) gn_option_wrong(state, key, "a name is missing");
     if (strlen(name) > IF_NAMESIZE - 1)
         gn_option_wrong(state, key, "'%s' is longer than %d bytes", name, IF_NAMESIZE - 1);
-    if (strpbrk(name, "/: \t\r\n\v\f") || !strcmp(name, ".") || !strcmp(name, ".."))
-        gn_option_wrong(state, key, "'%s' is not a name for a device (no slash, colon or blank)", name);
+    if (strpbrk(name, "/:% \t\r\n\v\f") || !strcmp(name, ".") || !strcmp(name, ".."))
+        gn_option_wrong(state, key, "'%s' is not a name for a device (no slash, colon, percent sign or blank)", name);
     char shown[4 * IF_NAMESIZE];
     gn_escape(name, "", shown, sizeof shown);
     if (strcmp(shown, name) != 0)

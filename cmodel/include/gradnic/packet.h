@@ -105,6 +105,18 @@ GN_API bool gn_packet_checksum_ok(const uint8_t *packet, const gn_headers *heade
 /// checksum to its NIC puts it into the checksum field. Continue it with gn_checksum_add().
 GN_API uint32_t gn_packet_pseudo_sum(const uint8_t *packet, const gn_headers *headers);
 
+/// Kinds of TCP options under which payload must arrive as it was sent.
+enum {
+    GN_TCP_OPTION_MD5 = 19,   ///< a signature of the segment (RFC 2385)
+    GN_TCP_OPTION_AO = 29,    ///< the same, newer (RFC 5925)
+    GN_TCP_OPTION_MPTCP = 30  ///< one stream over several connections, with a checksum (RFC 8684)
+};
+
+/// Returns the offset of the first TCP option whose kind is in the set `kinds`, or 0. Bit k stands
+/// for kind k, from 2 to 63. Only whole options count. `headers` are those that gn_packet_parse()
+/// gave for `packet`. 0 for UDP.
+GN_API size_t gn_packet_tcp_option(const uint8_t *packet, const gn_headers *headers, uint64_t kinds);
+
 /// Returns the offset of the checksum field within the IP packet.
 static inline size_t gn_packet_checksum_at(const gn_headers *headers)
 {
