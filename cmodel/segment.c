@@ -276,6 +276,12 @@ gn_status gn_tx_segment_headers(gn_tx *tx, const gn_segment *segment, size_t wir
     int tcp_head = gn_tx_note_flow(tx, segment->packet, &h);
     gn_plan plan;
     gn_tx_make_plan(tx, parse, &h, segment->length, tcp_head, &plan);
+    if (is_whole(segment, &h, 0, wire_mtu)) {
+        memcpy(burst->data, segment->packet, h.payload);
+        burst->count = 1;
+        *cut = (gn_headers_cut){.header_bytes = h.payload, .payload_offset = h.payload, .piece = h.end - h.payload};
+        return GN_OK;
+    }
     cutter c;
     c.burst = burst;
     if (!prepare(&c, segment, &h, 0, wire_mtu, -1)) return GN_INVALID;

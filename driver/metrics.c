@@ -11,6 +11,7 @@ static const gn_metric_group groups[] = {
                 GN_COUNTER("not_ip", "dropped: not a whole IP packet"),
                 GN_COUNTER("no_peer", "dropped: no peer has the destination"),
                 GN_COUNTER("uncuttable", "dropped: cannot be cut to the MTU"),
+                GN_COUNTER("bad_checksum", "left as they were: the checksum of TCP or UDP is wrong"),
                 GN_COUNTER("told_too_big", "ICMP messages to the host about packets that are too big")),
      NULL},
     {"tx.guard", "Guard",

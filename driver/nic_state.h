@@ -37,6 +37,7 @@ typedef struct gn_out {
     uint64_t not_ip;                 ///< packets that are not whole IP packets: dropped
     uint64_t told_too_big;           ///< ICMP messages to the host about them
     uint64_t uncuttable;             ///< segments that the engine refused: dropped
+    uint64_t bad_checksum;           ///< packets that were damaged before they came: as they are
     uint64_t packets, packet_bytes;  ///< IP packets given to the wire, as sent
     uint64_t too_big_seen;           ///< wire.too_big when the paths were last asked
     uint64_t paths_asked;            ///< gn_now() of that

@@ -2,6 +2,7 @@
 // Host to wire: takes a segment, finds its peer, lets the engine cut and compress it (unless the
 // guard leaves it alone), sends it and charges the rate limiter.
 #include <errno.h>
+#include <string.h>
 
 #include "driver/inner.h"
 #include "driver/nic_state.h"
@@ -79,11 +80,36 @@ static bool is_exposed(const gn_nic *nic, const gn_segment *segment)
     return gn_rules_mark(c->rules, c->rule_count, h.tos) && (c->bypass || !gn_rule_match(c->rules, c->rule_count, &h));
 }
 
+// Whether a packet was damaged before it came here, as one that this host forwards may be. A new
+// checksum would hide that from its receiver.
+static bool is_damaged(const gn_segment *s)
+{
+    gn_headers h;
+    if (s->partial_checksum || s->gso_size || gn_packet_parse(s->packet, s->length, &h) != GN_PARSE_OK) return false;
+    // With a source route, the checksum is not over the address in the header.
+    if (gn_packet_has_options(&h)) return false;
+    const uint8_t *sum = s->packet + gn_packet_checksum_at(&h);
+    const bool none = h.protocol == GN_PROTOCOL_UDP && !sum[0] && !sum[1];
+    return !none && !gn_packet_checksum_ok(s->packet, &h);
+}
+
+static gn_status copy(gn_nic *nic, const gn_segment *segment, size_t *count)
+{
+    gn_out *out = nic->out;
+    if (segment->length > nic->packet_mtu) return GN_INVALID;
+    memcpy(out->burst.data, segment->packet, segment->length);
+    out->outgoing[0] = (gn_wire_packet){.head = out->burst.data, .head_bytes = (uint32_t)segment->length};
+    out->bad_checksum++;
+    *count = 1;
+    return GN_OK;
+}
+
 // Makes the packets of a segment and lists them. @return GN_OK with their number
 static gn_status transmit(gn_nic *nic, const gn_segment *segment, uint64_t now, size_t *count)
 {
     gn_out *out = nic->out;
     gn_headers_cut cut;
+    if (is_damaged(segment)) return copy(nic, segment, count);
     const bool guarded = nic->config.guard && !nic->config.bypass;
     const bool left =
         guarded && gn_guard_leaves(out->guard, nic->datapath, nic->config.rules, nic->config.rule_count, segment, now);

@@ -112,10 +112,10 @@ static json_t *tx_stats(const gn_nic *nic)
     uint64_t before = 0, after = 0;
     for (size_t i = 0; i < nic->config.rule_count; i++)
         before += c->rule[i].payload_bytes, after += c->rule[i].wire_bytes;
-    json_t *host =
-        GN_JSON_FIELDS({"segments", out->segments}, {"bytes", out->bytes},
-                       {"queue_drops", gn_link_tx_dropped(nic->tun.index)}, {"not_ip", out->not_ip},
-                       {"no_peer", out->no_peer}, {"uncuttable", out->uncuttable}, {"told_too_big", out->told_too_big});
+    json_t *host = GN_JSON_FIELDS({"segments", out->segments}, {"bytes", out->bytes},
+                                  {"queue_drops", gn_link_tx_dropped(nic->tun.index)}, {"not_ip", out->not_ip},
+                                  {"no_peer", out->no_peer}, {"uncuttable", out->uncuttable},
+                                  {"bad_checksum", out->bad_checksum}, {"told_too_big", out->told_too_big});
     json_t *fault = gn_json_fault_counters(gn_fault_get_counters(out->fault));
     json_t *wire = GN_JSON_FIELDS({"packets", out->packets}, {"packet_bytes", out->packet_bytes},
                                   {"datagrams", w->datagrams}, {"bytes", w->bytes}, {"padding", w->padding},

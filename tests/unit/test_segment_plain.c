@@ -153,6 +153,27 @@ START_TEST(what_cannot_be_cut)
 }
 END_TEST
 
+// What needs no new checksum keeps its own, right or wrong, or none at all (UDP).
+START_TEST(whole_packets_stay)
+{
+    static const uint16_t sums[] = {0, 0x1234};
+    for (int c = 0; c < 8; c++) {
+        const packet p = {.version = c & 1 ? 6 : 4, .protocol = c & 2 ? 17 : 6, .tos = NO_TOS, .seq = 7};
+        const size_t length = packet_build(&p, values, 700, segment), at = packet_l4(segment) + (c & 2 ? 6u : 16u);
+        segment[at] = (uint8_t)(sums[c / 4] >> 8);
+        segment[at + 1] = (uint8_t)sums[c / 4];
+        const gn_segment s = {.packet = segment, .length = length};
+        gn_headers_cut cut;
+        ck_assert_int_eq(gn_tx_segment_headers(tx, &s, 1500, &burst, &cut), GN_OK);
+        ck_assert_uint_eq(burst.count, 1);
+        ck_assert_uint_eq(cut.header_bytes, packet_headers(segment));
+        ck_assert_uint_eq(cut.payload_offset, cut.header_bytes);
+        ck_assert_uint_eq(cut.piece, 700);
+        ck_assert_mem_eq(burst.data, segment, cut.header_bytes);
+    }
+}
+END_TEST
+
 START_TEST(headers_without_payload)
 {
     static gn_burst whole;
@@ -195,5 +216,5 @@ int main(void)
 {
     return RUN_SUITE("segment_plain", segments_dense, segments_end, as_linux_cuts, what_is_not_cut,
                      a_source_route_keeps_its_checksum, checksums_elsewhere, a_checksum_elsewhere_is_never_zero,
-                     what_cannot_be_cut, headers_without_payload);
+                     what_cannot_be_cut, whole_packets_stay, headers_without_payload);
 }
