@@ -32,8 +32,8 @@ from .codec import Codec, ratio
 from .comm import Communicator, _Prepared, number_of
 from .gpu import available
 
-Layout = Tuple[int, Tuple[Tuple[int, ...], ...]]
-"""A bucket: its index, and the shapes of its parameters."""
+Layout = Tuple[int, Tuple[Tuple[int, Tuple[int, ...]], ...]]
+"""A bucket: its index, and its parameters. Of each the place among all of the model, and the shape."""
 
 logger = logging.getLogger("gradnic")
 
@@ -67,7 +67,9 @@ class State:
         self._loaded: Dict[Layout, torch.Tensor] = {}
         self._numbers: Dict[Layout, int] = {}  # what the communicator calls a bucket
         self._scales: Dict[Layout, int] = {}  # that were loaded
-        self._parameters: Dict[int, Any] = {}  # of the model, by id()
+        self._parameters: Dict[int, Tuple[Any, int]] = {}  # of the model, by id(): a weak one, and its place
+        self._seen = 0  # places given
+        self._may_change = False  # the model: this state was closed
 
     @property
     def communicator(self) -> Optional[Communicator]:
@@ -104,7 +106,7 @@ class State:
                 self._scales = self._known_scales()
             self._lane.close()
             self._lane = self._sums = self._line = None
-        self._parameters = {}
+        self._may_change = True
 
     def _connected(self) -> Lane:
         if self._lane is not None:
@@ -133,15 +135,26 @@ class State:
 
     # DDP's first bucket comes first in every pass, also where DDP has changed its buckets. It has
     # no parameter of the model before when it is another model's.
-    def _refuse_other_model(self, bucket: Any) -> None:
+    def _refuse_other_model(self, parameters: Sequence[Any], strangers: Sequence[Any]) -> None:
+        if len(strangers) != len(parameters):
+            return
+        if not self._may_change and any(kept() is not None for kept, _ in self._parameters.values()):
+            raise InvalidError("this gradnic.State has the residuals and scales of another model that is still "
+                               "there: give each model a State of its own")
+        self._parameters, self._seen = {}, 0
+
+    # The first pass has all parameters in an order that the model alone decides. DDP's own buckets
+    # may have another one later, with the same shapes.
+    def _layout(self, bucket: Any) -> Layout:
         parameters = bucket.parameters()
-        strangers = [parameter for parameter in parameters if id(parameter) not in self._parameters]
-        if bucket.index() == 0 and len(strangers) == len(parameters):
-            if any(kept() is not None for kept in self._parameters.values()):
-                raise InvalidError("this gradnic.State has the residuals and scales of another model that is still "
-                                   "there: give each model a State of its own")
-            self._parameters = {}
-        self._parameters.update((id(parameter), TensorWeakRef(parameter)) for parameter in strangers)
+        strangers = [p for p in parameters if self._parameters.get(id(p), (lambda: None, 0))[0]() is not p]
+        if bucket.index() == 0:
+            self._refuse_other_model(parameters, strangers)
+            self._may_change = False
+        for parameter in strangers:
+            self._parameters[id(parameter)] = TensorWeakRef(parameter), self._seen
+            self._seen += 1
+        return bucket.index(), tuple((self._parameters[id(p)][1], tuple(p.shape)) for p in parameters)
 
     # All ranks see the same buckets in the same order. When DDP changes its buckets, they are new
     # ones: their scales have nothing to do with those of the buckets before.
@@ -191,7 +204,7 @@ def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Te
 
     On a GPU it is compressed there, where Triton is: only the compressed bytes cross to the host.
     """
-    state._refuse_other_model(bucket)
+    layout = state._layout(bucket)
     buffer = bucket.buffer()
     lane = state._connected()
     what = f"the hook's allreduce of bucket {bucket.index()}"
@@ -200,20 +213,15 @@ def hook(state: State, bucket: dist.GradBucket) -> torch.futures.Future[torch.Te
                 None if on_cpu else [buffer.device])
     try:
         if on_device:
-            _sum_on_device(state, lane, bucket, buffer, work)
+            _sum_on_device(state, lane, layout, buffer, work)
         else:
-            _sum_on_host(state, lane, bucket, buffer, work)
+            _sum_on_host(state, lane, layout, buffer, work)
     except Error as error:
         raise dist.DistBackendError(f"gradnic: {what}: {error}") from error
     return work.get_future().then(_first)
 
 
-def _layout(bucket: Any) -> Layout:
-    return bucket.index(), tuple(tuple(p.shape) for p in bucket.parameters())
-
-
-def _sum_on_host(state: State, lane: Lane, bucket: Any, buffer: torch.Tensor, work: Work) -> None:
-    layout = _layout(bucket)
+def _sum_on_host(state: State, lane: Lane, layout: Layout, buffer: torch.Tensor, work: Work) -> None:
     residual = state._residual(layout, buffer) if buffer.dtype in FLOATS else None
     copies = [t if t is None else t.detach().cpu() for t in (buffer, residual)]  # those on the CPU as they are
     view = view_of(copies[0], "the bucket", writable=True)
@@ -228,9 +236,8 @@ def _sum_on_host(state: State, lane: Lane, bucket: Any, buffer: torch.Tensor, wo
     lane.later((lane.start([call]), after, work), at_once=False)
 
 
-def _sum_on_device(state: State, lane: Lane, bucket: Any, buffer: torch.Tensor, work: Work) -> None:
+def _sum_on_device(state: State, lane: Lane, layout: Layout, buffer: torch.Tensor, work: Work) -> None:
     """Has a thread of its own do it, on a stream of its own, behind what computes the bucket."""
-    layout = _layout(bucket)
     residual, sums, number = state._residual(layout, buffer), state._device_sums(lane), state._number(layout)
     ready = torch.cuda.current_stream(buffer.device).record_event() if buffer.is_cuda else None
     done: "concurrent.futures.Future[None]" = concurrent.futures.Future()

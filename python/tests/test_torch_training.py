@@ -132,6 +132,47 @@ def test_a_state_is_for_one_model():
         assert len(said) == 1 and "give each model a State of its own" in said[0]
 
 
+def alike(rank, size, rendezvous):
+    """Two parameters of one shape that are used in another order than they are registered."""
+    import gradnic
+
+    class Two(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = torch.nn.Parameter(torch.zeros(8)), torch.nn.Parameter(torch.zeros(8))
+
+        def forward(self, a, b):  # they are the gradients
+            used = (self.a * a).sum()
+            return used + (self.b * b).sum()
+
+    def steps(state, gradients):
+        network = Two()
+        wrapped = torch.nn.parallel.DistributedDataParallel(network)
+        wrapped.register_comm_hook(state, gradnic.hook)
+        for gradient in gradients:
+            network.zero_grad()
+            wrapped(torch.full((8,), gradient), torch.full((8,), 0.02)).backward()
+            assert (network.b.grad == 0).all(), "b has what was left of a"
+        return network  # its parameters tell the state that it is the same model
+
+    begin(rank, size, rendezvous)
+    state = gradnic.State(k=2, scale="none")
+    network = steps(state, [0.24, 0, 0])  # a bound of 0.25: nothing is sent of 0.24 and 0.02
+    saved = state.state_dict()
+    assert any(residual.ne(0).any() for _, residual in saved["residuals"])
+    state.close()
+    del network
+    again = gradnic.State(k=2, scale="none")
+    again.load_state_dict(saved)
+    steps(again, [0])
+    again.close()
+    dist.destroy_process_group()
+
+
+def test_residuals_stay_with_their_parameters():
+    run(2, alike)
+
+
 @pytest.fixture(scope="module")
 def by_gloo():
     return run(2, ddp, "gloo", "none", None)[0][0]
