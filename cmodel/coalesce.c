@@ -8,6 +8,8 @@
 
 #include "bytes.h"
 
+enum { VALUE_BYTES = 4 };
+
 static bool joinable(const uint8_t *packet, const gn_headers *h)
 {
     if (h->protocol != GN_PROTOCOL_TCP || h->end == h->payload) return false;
@@ -15,7 +17,14 @@ static bool joinable(const uint8_t *packet, const gn_headers *h)
     return (h->tcp_flags & ~GN_TCP_PSH) == GN_TCP_ACK && !(packet[h->l4 + 12] & 15);
 }
 
-bool gn_run_begin(gn_run *run, const uint8_t *packet, size_t length, bool verified)
+void gn_run_narrow(gn_run *run, size_t mtu)
+{
+    const size_t head = run->first.payload, fits = mtu > head + VALUE_BYTES ? mtu - head : VALUE_BYTES,
+                 whole = fits - fits % VALUE_BYTES;
+    if (run->large && whole < run->piece) run->piece = (uint16_t)whole;
+}
+
+bool gn_run_begin(gn_run *run, const uint8_t *packet, size_t length, size_t mtu, bool verified)
 {
     gn_headers *h = &run->first;
     if (gn_packet_parse(packet, length, h) != GN_PARSE_OK || !joinable(packet, h)) return false;
@@ -24,6 +33,9 @@ bool gn_run_begin(gn_run *run, const uint8_t *packet, size_t length, bool verifi
     run->packets = 1;
     run->payload_bytes = (uint32_t)(h->end - h->payload);
     run->packet = packet;
+    run->piece = (uint16_t)run->payload_bytes;
+    run->large = h->end > mtu;
+    gn_run_narrow(run, mtu);
     return true;
 }
 
@@ -54,9 +66,11 @@ bool gn_run_append(gn_run *run, const uint8_t *packet, size_t length, bool verif
     if (gn_packet_parse(packet, length, &h) != GN_PARSE_OK || !joinable(packet, &h)) return false;
     if (h.version != first->version || h.payload != first->payload) return false;
     if (h.seq != first->seq + run->payload_bytes) return false;
+    const uint32_t payload = (uint32_t)(h.end - h.payload);
+    if (run->large ? run->payload_bytes % VALUE_BYTES : run->payload_bytes % run->piece || payload > run->piece)
+        return false;
     if (!same_ip(packet, run->packet, h.version)) return false;
     if (!same_tcp(packet + h.l4, run->packet + h.l4, (size_t)(h.payload - h.l4))) return false;
-    uint32_t payload = (uint32_t)(h.end - h.payload);
     if (first->payload + run->payload_bytes + payload > GN_PACKET_MAX) return false;
     if (!verified && !gn_packet_checksum_ok(packet, &h)) return false;
     run->last_flags = h.tcp_flags;
@@ -66,7 +80,7 @@ bool gn_run_append(gn_run *run, const uint8_t *packet, size_t length, bool verif
     return true;
 }
 
-gn_handover gn_run_finish(const gn_run *run, uint16_t mss, uint8_t *packet)
+gn_handover gn_run_finish(const gn_run *run, uint8_t *packet)
 {
     gn_headers h = run->first;
     uint16_t was = h.end;
@@ -85,6 +99,6 @@ gn_handover gn_run_finish(const gn_run *run, uint16_t mss, uint8_t *packet)
     return (gn_handover){.header_bytes = h.payload,
                          .checksum_start = h.l4,
                          .checksum_offset = (uint16_t)(at - h.l4),
-                         .gso_size = run->payload_bytes > mss ? mss : 0,
+                         .gso_size = run->payload_bytes > run->piece ? run->piece : 0,
                          .ipv6 = h.version == 6};
 }

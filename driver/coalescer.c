@@ -3,10 +3,14 @@
 
 #include <string.h>
 
-void gn_coalescer_init(gn_coalescer *coalescer, const gn_tun *tun)
+#include "driver/inner.h"
+#include "net/clock.h"
+
+void gn_coalescer_init(gn_coalescer *coalescer, const gn_tun *tun, gn_onward *onward)
 {
     memset(coalescer, 0, sizeof *coalescer);
     coalescer->tun = tun;
+    coalescer->onward = onward;
 }
 
 static void write_out(gn_coalescer *coalescer, struct virtio_net_hdr *virtio, unsigned packets)
@@ -33,8 +37,7 @@ static void write_alone(gn_coalescer *coalescer, uint8_t *packet, size_t length,
 void gn_coalescer_flush(gn_coalescer *coalescer)
 {
     if (!coalescer->open) return;
-    const unsigned head = coalescer->run.first.payload, mtu = coalescer->tun->mtu;
-    const gn_handover how = gn_run_finish(&coalescer->run, (uint16_t)(mtu > head ? mtu - head : 1), coalescer->first);
+    const gn_handover how = gn_run_finish(&coalescer->run, coalescer->first);
     struct virtio_net_hdr virtio = {
         .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
         .gso_type = !how.gso_size ? VIRTIO_NET_HDR_GSO_NONE
@@ -49,6 +52,15 @@ void gn_coalescer_flush(gn_coalescer *coalescer)
     write_out(coalescer, &virtio, coalescer->run.packets);
 }
 
+// The host may forward what is longer than its device's MTU.
+static void fit_onward(gn_coalescer *coalescer, const uint8_t *packet, size_t length)
+{
+    gn_inner inner;
+    if (!gn_inner_read(packet, length, &inner)) return;
+    const unsigned mtu = gn_onward_mtu(coalescer->onward, &inner.destination, gn_now());
+    if (mtu) gn_run_narrow(&coalescer->run, mtu);
+}
+
 void gn_coalescer_add(gn_coalescer *coalescer, uint8_t *packet, size_t length, bool restored, bool partial)
 {
     size_t at;
@@ -60,11 +72,12 @@ void gn_coalescer_add(gn_coalescer *coalescer, uint8_t *packet, size_t length, b
         return;
     }
     gn_coalescer_flush(coalescer);
-    coalescer->open = gn_run_begin(&coalescer->run, packet, length, restored);
+    coalescer->open = gn_run_begin(&coalescer->run, packet, length, coalescer->tun->mtu, restored);
     if (!coalescer->open) {
         write_alone(coalescer, packet, length, partial);
         return;
     }
+    if (coalescer->run.large) fit_onward(coalescer, packet, length);
     coalescer->first = packet;
     coalescer->vector[1] = (struct iovec){packet, length};
 }

@@ -10,6 +10,7 @@
 
 #include <gradnic/frame.h>
 
+#include "driver/onward.h"
 #include "driver/tun.h"
 
 enum { GN_COALESCER_MAX = 128 };  ///< packets in one segment
@@ -22,6 +23,7 @@ typedef struct gn_coalescer_counters {
 
 typedef struct gn_coalescer {
     const gn_tun *tun;
+    gn_onward *onward;
     gn_coalescer_counters counters;
     bool open;  // a run is being made
     gn_run run;
@@ -29,7 +31,8 @@ typedef struct gn_coalescer {
     struct iovec vector[1 + GN_COALESCER_MAX];
 } gn_coalescer;
 
-void gn_coalescer_init(gn_coalescer *coalescer, const gn_tun *tun);
+/// Neither is owned.
+void gn_coalescer_init(gn_coalescer *coalescer, const gn_tun *tun, gn_onward *onward);
 
 /// Adds one whole IP packet. It must stay where it is until the next flush; its headers may be
 /// rewritten. `restored`: it comes out of the engine, so its checksum holds. `partial`: it has only

@@ -208,6 +208,7 @@ static gn_nic *allocate(const gn_nic_config *config)
     }
     pthread_mutex_init(&nic->out->lock, NULL);
     pthread_mutex_init(&nic->in->lock, NULL);
+    gn_onward_init(&nic->onward);
     return nic;
 }
 
@@ -234,7 +235,7 @@ gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error
         goto failed;
     }
     if (open_device(nic, error) || open_engine(nic, error)) goto failed;
-    gn_coalescer_init(&nic->in->coalescer, &nic->tun);
+    gn_coalescer_init(&nic->in->coalescer, &nic->tun, &nic->onward);
     if (config->control && !(nic->control = gn_control_open(config->control, &account, error))) goto failed;
     if (config->metrics.ip.version && !(nic->metrics = gn_metrics_open(&config->metrics, &gn_nic_metrics, error)))
         goto failed;
@@ -271,6 +272,7 @@ void gn_nic_close(gn_nic *nic)
     gn_peers_free(nic->config.peers);
     pthread_mutex_destroy(&nic->out->lock);
     pthread_mutex_destroy(&nic->in->lock);
+    gn_onward_close(&nic->onward);
     free(nic->out);
     free(nic->in);
     free(nic);

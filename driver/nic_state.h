@@ -14,6 +14,7 @@
 #include "driver/datapath.h"
 #include "driver/guard.h"
 #include "driver/nic.h"
+#include "driver/onward.h"
 #include "driver/rate.h"
 #include "driver/wire.h"
 #include "net/clock.h"
@@ -64,6 +65,7 @@ struct gn_nic {
     gn_nic_config config;
     gn_tun tun;
     gn_wire wire;
+    gn_onward onward;
     gn_steer steer;
     gn_endpoint listen;     ///< where the wire hears
     gn_datapath *datapath;  ///< the engine, and what belongs around it

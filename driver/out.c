@@ -8,6 +8,7 @@
 #include "driver/nic_state.h"
 #include "driver/pmtu.h"
 #include "driver/rules.h"
+#include "driver/too_big.h"
 #include "driver/untouched.h"
 #include "net/yield.h"
 
@@ -142,6 +143,9 @@ static void handle_segment(gn_nic *nic, const struct virtio_net_hdr *virtio, siz
         out->no_peer++;
         return;
     }
+    gn_ip narrow;
+    const unsigned onward = gn_too_big_read(out->segment, inner.length, &narrow);
+    if (onward) gn_onward_note(&nic->onward, &narrow, onward, now);
     const gn_segment segment = as_segment(virtio, out->segment, inner.length);
     size_t count = 0;
     const gn_status status = transmit(nic, &segment, now, &count);

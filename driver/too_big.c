@@ -83,6 +83,27 @@ static size_t make6(const uint8_t *packet, const gn_ip_header *ip, unsigned mtu,
     return IPV6 + ICMP + quoted;
 }
 
+static unsigned get16(const uint8_t *at)
+{
+    return (unsigned)at[0] << 8 | at[1];
+}
+
+unsigned gn_too_big_read(const uint8_t *packet, size_t length, gn_ip *to)
+{
+    gn_ip_header ip;
+    if (!gn_ip_header_read(packet, length, &ip) || ip.fragment_offset || ip.more_fragments) return 0;
+    const bool four = ip.version == 4;
+    const size_t quoted = four ? IPV4 : IPV6, source = four ? 12 : 8;
+    if (ip.protocol != (four ? PROTOCOL_ICMP : PROTOCOL_ICMP6) || ip.end < ip.payload + ICMP + quoted) return 0;
+    const uint8_t *icmp = packet + ip.payload, *inner = icmp + ICMP;
+    const unsigned high = get16(icmp + 4), mtu = get16(icmp + 6);
+    if (gn_packet_version(inner, quoted) != ip.version) return 0;
+    if (four ? icmp[0] != 3 || icmp[1] != 4 : icmp[0] != 2 || high) return 0;
+    *to = (gn_ip){.version = ip.version};
+    memcpy(to->bytes, inner + source + ip.address_bytes, ip.address_bytes);
+    return mtu;
+}
+
 size_t gn_too_big_make(const uint8_t *packet, size_t length, unsigned mtu, uint8_t *out)
 {
     gn_ip_header ip;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/address.h"
+
 enum { GN_TOO_BIG_BYTES = 1280 };  ///< RFC 4443 2.4(c); IPv4: 576 (RFC 1812 4.3.2.3)
 
 /// Makes the message to the sender of `packet`. The message names the packet's destination as its
@@ -15,5 +17,9 @@ enum { GN_TOO_BIG_BYTES = 1280 };  ///< RFC 4443 2.4(c); IPv4: 576 (RFC 1812 4.3
 /// @return bytes of the message. 0 for a packet that gets none: an ICMP error, a later fragment, a
 /// multicast, or bytes that are not a whole IP packet
 size_t gn_too_big_make(const uint8_t *packet, size_t length, unsigned mtu, uint8_t *out);
+
+/// Reads such a message of this host's. `*to` is where the packet went that was too big.
+/// @return the MTU that it names; 0 for any other packet
+unsigned gn_too_big_read(const uint8_t *packet, size_t length, gn_ip *to);
 
 #endif

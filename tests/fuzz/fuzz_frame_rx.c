@@ -28,9 +28,9 @@ static void check_run(uint8_t *packet, size_t length)
 {
     gn_run run;
     size_t at;
-    if (!gn_run_begin(&run, packet, length, true)) return;
+    if (!gn_run_begin(&run, packet, length, 1488, true)) return;
     check(!gn_run_append(&run, packet, length, true, &at) || run.payload_bytes == 0);
-    gn_handover handover = gn_run_finish(&run, 1448, packet);
+    gn_handover handover = gn_run_finish(&run, packet);
     check(handover.header_bytes < length &&
           handover.checksum_start + handover.checksum_offset + 2 <= handover.header_bytes);
 }

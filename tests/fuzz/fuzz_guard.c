@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "driver/guard.h"
+#include "driver/too_big.h"
 #include "fuzz.h"
 
 enum { HEAD = 7, LEAST_MTU = 576 };
@@ -70,6 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
           !gn_datapath_open(&datapath, &gn_engine_model, &(gn_engine_config){.rules = &rule, .rule_count = 1}, &error));
     gn_segment segment = {.packet = packet, .length = length, .gso_size = (uint16_t)(data[1] | data[2] << 8)};
     gn_headers h;
+    gn_ip to;
+    (void)gn_too_big_read(packet, length, &to);  // the NIC looks for such messages, too
     if (gn_packet_parse(packet, length, &h) == GN_PARSE_OK && h.protocol == GN_PROTOCOL_TCP) {
         // The flow's SYN: the same packet with other flags.
         uint8_t *syn = exact(length);

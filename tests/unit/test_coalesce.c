@@ -7,6 +7,8 @@
 #include "packets.h"
 #include "suite.h"
 
+enum { MTU = 1500 };
+
 static uint8_t first[70000], next[70000];
 static float values[18000];  // more than one segment holds
 
@@ -21,7 +23,7 @@ static bool joins(packet a, packet b)
 {
     gn_run run;
     size_t at;
-    ck_assert(gn_run_begin(&run, first, packet_build(&a, values, 100, first), false));
+    ck_assert(gn_run_begin(&run, first, packet_build(&a, values, 100, first), MTU, false));
     bool joined = gn_run_append(&run, next, packet_build(&b, values, 100, next), false, &at);
     ck_assert_uint_eq(run.packets, joined ? 2 : 1);
     ck_assert_uint_eq(run.payload_bytes, joined ? 200 : 100);
@@ -85,7 +87,7 @@ START_TEST(every_header_byte_counts)
         for (size_t i = 0; i < packet_headers(next); i++) {
             gn_run run;
             size_t at;
-            ck_assert(gn_run_begin(&run, first, packet_build(&a, values, 100, first), false));
+            ck_assert(gn_run_begin(&run, first, packet_build(&a, values, 100, first), MTU, false));
             packet_build(&b, values, 100, next);
             next[i] ^= 0x08;  // of the flags: PSH
             packet_fix(next);
@@ -108,14 +110,14 @@ START_TEST(what_begins_no_run)
                                   {.flags = 0x08},  {.flags = 0x50}};
     gn_run run;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        ck_assert(!gn_run_begin(&run, first, packet_build(&none[i], values, 100, first), false));
-    ck_assert(!gn_run_begin(&run, first, packet_build(&(packet){0}, "", 0, first), false));
-    ck_assert(!gn_run_begin(&run, first, 0, false));
+        ck_assert(!gn_run_begin(&run, first, packet_build(&none[i], values, 100, first), MTU, false));
+    ck_assert(!gn_run_begin(&run, first, packet_build(&(packet){0}, "", 0, first), MTU, false));
+    ck_assert(!gn_run_begin(&run, first, 0, MTU, false));
     // The accurate-ECN bit beside the data offset (RFC 7560).
     size_t n = packet_build(&(packet){0}, values, 100, first);
     first[32] |= 1;
     packet_fix(first);
-    ck_assert(!gn_run_begin(&run, first, n, false));
+    ck_assert(!gn_run_begin(&run, first, n, MTU, false));
 }
 END_TEST
 
@@ -125,13 +127,13 @@ START_TEST(checksums_are_verified_unless_vouched_for)
     size_t at, n = packet_build(&(packet){.seq = 1}, values, 100, first);
     size_t m = packet_build(&(packet){.seq = 101}, values, 100, next);
     next[m - 1] ^= 1;
-    ck_assert(gn_run_begin(&run, first, n, false));
+    ck_assert(gn_run_begin(&run, first, n, MTU, false));
     ck_assert(!gn_run_append(&run, next, m, false, &at));
     ck_assert(gn_run_append(&run, next, m, true, &at));
-    ck_assert(!gn_run_begin(&run, next, m, false));
-    ck_assert(gn_run_begin(&run, next, m, true));
+    ck_assert(!gn_run_begin(&run, next, m, MTU, false));
+    ck_assert(gn_run_begin(&run, next, m, MTU, true));
     first[8] ^= 1;  // an IPv4 header is always verified
-    ck_assert(!gn_run_begin(&run, first, n, true));
+    ck_assert(!gn_run_begin(&run, first, n, MTU, true));
 }
 END_TEST
 
@@ -141,11 +143,11 @@ START_TEST(a_joined_segment_is_whole)
         packet p = {.version = version, .seq = 0xfffffff0, .ack = 5, .tcp_options = 12, .id = 4};
         gn_run run;
         size_t length = packet_build(&p, values, 3000, first), done = 3000, headers = packet_headers(first);
-        ck_assert(gn_run_begin(&run, first, length, false));
+        ck_assert(gn_run_begin(&run, first, length, MTU, false));
         uint32_t seed = 5;
         int last_flags = 0x10;
         for (;;) {  // different sizes, as GN_CUT_FILL makes them
-            size_t n = 1 + random_next(&seed) % 6000, at;
+            size_t n = 4 + random_next(&seed) % 1500 * 4, at;
             packet q = p;
             q.seq = p.seq + (uint32_t)done;
             q.flags = done > 60000 ? 0x18 : 0x10;
@@ -158,11 +160,11 @@ START_TEST(a_joined_segment_is_whole)
             done += n;
             last_flags = q.flags;
         }
-        gn_handover h = gn_run_finish(&run, 1448, first);
+        gn_handover h = gn_run_finish(&run, first);
         ck_assert_uint_eq(h.header_bytes, headers);
         ck_assert_uint_eq(h.checksum_start, packet_l4(first));
         ck_assert_uint_eq(h.checksum_offset, 16);
-        ck_assert_uint_eq(h.gso_size, 1448);
+        ck_assert_uint_eq(h.gso_size, MTU - headers);
         ck_assert(h.ipv6 == (version == 6));
         p.partial = true;
         p.flags = last_flags;
@@ -178,7 +180,7 @@ START_TEST(a_segment_is_at_most_an_ip_packet)
         gn_run run;
         size_t at;
         size_t n = packet_build(&(packet){.seq = 1}, values, 60000 - 40, first);
-        ck_assert(gn_run_begin(&run, first, n, false));
+        ck_assert(gn_run_begin(&run, first, n, MTU, false));
         n = packet_build(&(packet){.seq = 1 + 59960}, values, second, next);
         ck_assert(gn_run_append(&run, next, n, false, &at) == (second == 5535));
     }
@@ -189,20 +191,65 @@ START_TEST(a_lone_packet_is_an_ordinary_one)
 {
     gn_run run;
     packet p = {.seq = 5};
-    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, 1400, first), false));
-    gn_handover h = gn_run_finish(&run, 1448, first);
+    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, 1400, first), MTU, false));
+    gn_handover h = gn_run_finish(&run, first);
     ck_assert_uint_eq(h.gso_size, 0);
     p.partial = true;
     packet_build(&p, values, 1400, next);
     ck_assert_mem_eq(first, next, 1440);
-    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, 5000, first), true));  // a large one, by itself
-    ck_assert_uint_eq(gn_run_finish(&run, 1448, first).gso_size, 1448);
+    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, 5000, first), MTU, true));  // a large one, by itself
+    ck_assert_uint_eq(gn_run_finish(&run, first).gso_size, 1460);
+}
+END_TEST
+
+/// Joins packets of these sizes. @return how many of them make one segment; `*piece` is its gso_size
+static unsigned join(const size_t *sizes, size_t narrow, uint16_t *piece)
+{
+    packet p = {.seq = 7};
+    gn_run run;
+    size_t at;
+    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, sizes[0], first), MTU, false));
+    if (narrow) gn_run_narrow(&run, narrow);
+    for (unsigned i = 1; sizes[i]; i++) {
+        p.seq += (uint32_t)sizes[i - 1];
+        if (!gn_run_append(&run, next, packet_build(&p, values, sizes[i], next), false, &at)) break;
+    }
+    *piece = gn_run_finish(&run, first).gso_size;
+    return run.packets;
+}
+
+// A host that forwards them cuts them as they came, or between values.
+START_TEST(the_pieces_are_those_of_the_sender)
+{
+    static const struct {
+        size_t sizes[6], narrow;
+        unsigned joined;
+        uint16_t piece;
+    } runs[] = {
+        {{1001, 1001, 1001}, 0, 3, 1001},
+        {{1001, 1001, 5, 1}, 0, 3, 1001},  // nothing behind a shorter one
+        {{1001, 1002}, 0, 1, 0},
+        {{1001, 1001}, 900, 2, 1001},  // the sender has to learn it
+        {{1460, 1460}, 0, 2, 1460},
+        {{1460, 1464}, 0, 1, 0},              // a larger one
+        {{1464, 1460, 8, 3000}, 0, 4, 1460},  // of GN_CUT_FILL
+        {{4000, 2001, 1}, 0, 2, 1460},        // up to one that ends within a value
+        {{4001, 4}, 0, 1, 1460},
+        {{4000, 8}, 1401, 2, 1360},  // a link onward
+        {{4000, 8}, 1600, 2, 1460},
+        {{4000}, 41, 1, 4},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        uint16_t piece;
+        ck_assert_uint_eq(join(runs[i].sizes, runs[i].narrow, &piece), runs[i].joined);
+        ck_assert_uint_eq(piece, runs[i].piece);
+    }
 }
 END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("coalesce", setup, NULL, what_joins, what_does_not_join, every_header_byte_counts,
-                     what_begins_no_run, checksums_are_verified_unless_vouched_for, a_joined_segment_is_whole,
-                     a_segment_is_at_most_an_ip_packet, a_lone_packet_is_an_ordinary_one);
+    return RUN_SUITE("coalesce", setup, NULL, the_pieces_are_those_of_the_sender, what_joins, what_does_not_join,
+                     every_header_byte_counts, what_begins_no_run, checksums_are_verified_unless_vouched_for,
+                     a_joined_segment_is_whole, a_segment_is_at_most_an_ip_packet, a_lone_packet_is_an_ordinary_one);
 }

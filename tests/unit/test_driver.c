@@ -11,6 +11,7 @@
 #include <gradnic/packet.h>
 
 #include "driver/inner.h"
+#include "driver/onward.h"
 #include "driver/peers.h"
 #include "driver/rate.h"
 #include "driver/too_big.h"
@@ -440,6 +441,14 @@ START_TEST(too_big_messages)
     ck_assert_uint_eq(word_at(out + 20), 0x304);
     ck_assert_uint_eq(word_at(out + 26), 500);
     ck_assert_mem_eq(out + 28, v4, 548);
+    // The host's own messages are read. This one is as good as them.
+    gn_ip to;
+    ck_assert_uint_eq(gn_too_big_read(out, 576, &to), 500);
+    ck_assert(to.version == 4 && to.bytes[3] == 2);
+    ck_assert_uint_eq(gn_too_big_read(out, 575, &to), 0);
+    ck_assert_uint_eq(gn_too_big_read(v4, sizeof v4, &to), 0);
+    out[21] = 1;
+    ck_assert_uint_eq(gn_too_big_read(out, 576, &to), 0);
     ck_assert_uint_eq(gn_too_big_make(v6, sizeof v6, 1300, out), sizeof out);
     ck_assert(gn_inner_read(out, sizeof out, &inner));
     ck_assert_uint_eq(inner.destination.bytes[15], 1);
@@ -448,6 +457,10 @@ START_TEST(too_big_messages)
     const uint8_t pseudo[4] = {1240 >> 8, 1240 & 255, 0, 58};
     const uint32_t sum = gn_checksum_add(gn_checksum_add(0, out + 8, 32), pseudo, 4);
     ck_assert_uint_eq(gn_checksum_finish(gn_checksum_add(sum, out + 40, 1240)), 0);
+    ck_assert_uint_eq(gn_too_big_read(out, sizeof out, &to), 1300);
+    ck_assert(to.version == 6 && to.bytes[15] == 2);
+    out[45] = 1;  // 66836 is more than any packet has
+    ck_assert_uint_eq(gn_too_big_read(out, sizeof out, &to), 0);
     // No answer to an ICMP error, to a later fragment, to many.
     v4[9] = 1, v4[20] = 3;
     ck_assert_uint_eq(gn_too_big_make(v4, sizeof v4, 500, out), 0);
@@ -462,8 +475,35 @@ START_TEST(too_big_messages)
 }
 END_TEST
 
+START_TEST(ways_onward)
+{
+    static gn_onward onward;
+    gn_ip to = {.version = 4, .bytes = {10, 0, 0, 1}}, six = {.version = 6, .bytes = {0xfd}};
+    const uint64_t now = 5 * GN_SECOND;
+    gn_onward_init(&onward);
+    ck_assert_uint_eq(gn_onward_mtu(&onward, &to, now), 0);
+    gn_onward_note(&onward, &to, 1400, now);
+    gn_onward_note(&onward, &six, 100, now);
+    ck_assert_uint_eq(gn_onward_mtu(&onward, &to, now), 1400);
+    ck_assert_uint_eq(gn_onward_mtu(&onward, &six, now), GN_ONWARD_LEAST6);
+    gn_onward_note(&onward, &to, 9, now + 1);
+    ck_assert_uint_eq(gn_onward_mtu(&onward, &to, now + 1), GN_ONWARD_LEAST4);
+    ck_assert_uint_eq(gn_onward_mtu(&onward, &six, now + GN_ONWARD_S * GN_SECOND), GN_ONWARD_LEAST6);
+    ck_assert_uint_eq(gn_onward_mtu(&onward, &six, now + GN_ONWARD_S * GN_SECOND + 1), 0);
+    for (unsigned i = 0; i < GN_ONWARD_WAYS - 1; i++) {  // the oldest makes room
+        to.bytes[3] = (uint8_t)(i + 2);
+        gn_onward_note(&onward, &to, 1000, now + 2);
+    }
+    ck_assert_uint_eq(gn_onward_mtu(&onward, &six, now + 2), 0);
+    to.bytes[3] = 1;
+    ck_assert_uint_eq(gn_onward_mtu(&onward, &to, now + 2), GN_ONWARD_LEAST4);
+    gn_onward_close(&onward);
+}
+END_TEST
+
 int main(void)
 {
     return RUN_TESTS("driver", endpoints, longest_prefix, peers_refused, peers_in_files, peers_by_name,
-                     peers_at_one_address, batches, rates, faults, inner_packets, ip_headers, too_big_messages);
+                     peers_at_one_address, batches, rates, faults, inner_packets, ip_headers, too_big_messages,
+                     ways_onward);
 }

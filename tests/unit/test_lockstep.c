@@ -314,7 +314,8 @@ START_TEST(nic_stops)
     ck_assert_int_eq(gn_peers_add(nic.config.peers, "10.0.0.0/8=192.0.2.2", NULL), 0);
     ck_assert_int_eq(gn_peers_seal(nic.config.peers, AF_INET, NULL), 0);
     ck_assert_int_eq(gn_endpoint_parse("192.0.2.2:7777", &batch.from, NULL), 0);
-    gn_coalescer_init(&nic.in->coalescer, &nic.tun);
+    gn_onward_init(&nic.onward);
+    gn_coalescer_init(&nic.in->coalescer, &nic.tun, &nic.onward);
     pair_transmit(&pair, datagrams, 0, 1000, 0);
     batch.bytes = batch.size = pair.expected.offset[1];
     for (unsigned i = 1; i <= 3; i++) {

@@ -23,7 +23,8 @@ static void setup(void)
     ck_assert_int_eq(gn_peers_add(nic.config.peers, "10.77.0.3=[2001:db8::3]:7777", &error), GN_OK);
     ck_assert_int_eq(gn_peers_seal(nic.config.peers, AF_INET6, &error), GN_OK);
     ck_assert_int_eq(gn_datapath_open(&nic.datapath, &gn_engine_model, &engine, &error), GN_OK);
-    gn_coalescer_init(&in->coalescer, &nic.tun);
+    gn_onward_init(&nic.onward);
+    gn_coalescer_init(&in->coalescer, &nic.tun, &nic.onward);
 }
 
 static void teardown(void)

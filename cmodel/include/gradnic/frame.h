@@ -301,16 +301,22 @@ GN_API size_t gn_frame_ethernet_offset(const uint8_t *frame, size_t length);
 /// kernel's GRO does the same; it is the receive side of TSO. This is only the bookkeeping: the
 /// caller gathers payload (writev) or copies it.
 ///
-///     if (gn_run_begin(&run, a, a_length, verified)) {       // otherwise hand a over as it is
+///     if (gn_run_begin(&run, a, a_length, mtu, verified)) {    // otherwise hand a over as it is
 ///         while (gn_run_append(&run, b, b_length, verified, &at))  // payload: b + at to its end
 ///             ...;
-///         gn_run_finish(&run, mss, a);                             // patches a's headers in place
+///         gn_run_finish(&run, a);                                  // patches a's headers in place
 ///     }
+///
+/// The host may forward a segment, and then cuts it into pieces again. Packets that fit the host's
+/// MTU are such pieces: those of their sender. Longer ones come of GN_CUT_FILL, and each begins
+/// with a value: so do their pieces. A value that left rounded is never cut (docs/wire.md).
 typedef struct gn_run {
     gn_headers first;        ///< headers of the first packet
     uint8_t last_flags;      ///< TCP flags of the last packet
     unsigned packets;        ///< number of packets joined, the first one included
     uint32_t payload_bytes;  ///< of all packets
+    bool large;              ///< the first packet is longer than the host's MTU
+    uint16_t piece;          ///< payload of the pieces: the first packet's, or with `large` what fits
     const uint8_t *packet;   ///< the first packet, not owned; must stay until gn_run_finish()
 } gn_run;
 
@@ -323,25 +329,29 @@ typedef struct gn_handover {
     bool ipv6;                 ///< gso_type TCPV6 instead of TCPV4
 } gn_handover;
 
-/// Begins a run. `verified`: the L4 checksum is known to hold, or is partial. Otherwise it is
-/// verified here.
+/// Begins a run. `mtu`: the host's. `verified`: the L4 checksum is known to hold, or is partial.
+/// Otherwise it is verified here.
 /// @return false for a packet that joins with nothing: not TCP, no payload, IPv4 options, a flag
 /// other than ACK and PSH, or a wrong checksum. Hand it over as it is.
-GN_API bool gn_run_begin(gn_run *run, const uint8_t *packet, size_t length, bool verified);
+GN_API bool gn_run_begin(gn_run *run, const uint8_t *packet, size_t length, size_t mtu, bool verified);
+
+/// Makes the pieces of a `large` run fit a smaller MTU, such as that of a link onward. No effect on
+/// other runs: their sender has to make smaller packets.
+GN_API void gn_run_narrow(gn_run *run, size_t mtu);
 
 /// Joins a packet that goes on where the run ends: same flow, next sequence number. All else in the
 /// headers must be equal, but for lengths, IPv4 id, checksums and PSH. So acknowledgment, window,
-/// ToS with ECN bits, TTL, DF, flow label and TCP options are equal, as Linux' GRO asks. Sizes may
-/// differ. A run ends with PSH, and stays below 65536 bytes. `*payload_at` is the offset of the
-/// packet's payload.
+/// ToS with ECN bits, TTL, DF, flow label and TCP options are equal, as Linux' GRO asks. Sizes are
+/// equal, too, but for a last one that is shorter. In a `large` run they may differ, up to one that
+/// ends within a value. A run ends with PSH, and stays below 65536 bytes. `*payload_at` is the
+/// offset of the packet's payload.
 /// @return false when it does not join; the run is unchanged.
 GN_API bool gn_run_append(gn_run *run, const uint8_t *packet, size_t length, bool verified, size_t *payload_at);
 
 /// Makes the headers of the joined segment, in place in the first packet: total length, IPv4 header
-/// checksum, PSH, and the pseudo-header sum as partial L4 checksum. `mss` is the payload of an
-/// ordinary packet of the host, for gso_size. A segment that is not larger is an ordinary packet:
-/// gso_size is 0, and the checksum is still partial.
-GN_API gn_handover gn_run_finish(const gn_run *run, uint16_t mss, uint8_t *packet);
+/// checksum, PSH, and the pseudo-header sum as partial L4 checksum. A segment of one piece is an
+/// ordinary packet: gso_size is 0, and the checksum is still partial.
+GN_API gn_handover gn_run_finish(const gn_run *run, uint8_t *packet);
 
 #ifdef __cplusplus
 }
