@@ -3,7 +3,7 @@
 #define GRADNIC_DRIVER_ONWARD_H
 /// The MTU of ways onward: where a NIC's host forwards packets, and a link behind it is narrower
 /// than the device. The host tells the sender so by ICMP ("too big"). That passes the NIC, which
-/// remembers it: how long restored packets are does not depend on what the sender sends (GN_CUT_FILL).
+/// remembers it. How long restored packets of GN_CUT_FILL are does not depend on the sender's.
 ///
 /// Threads: any.
 

@@ -33,7 +33,7 @@ from .comm import Communicator, _Prepared, number_of
 from .gpu import available
 
 Layout = Tuple[int, Tuple[Tuple[int, Tuple[int, ...]], ...]]
-"""A bucket: its index, and its parameters. Of each the place among all of the model, and the shape."""
+"""A bucket: its index, and of each parameter the place among all of the model, and the shape."""
 
 logger = logging.getLogger("gradnic")
 
@@ -320,5 +320,5 @@ def ratio_hook(state: RatioState, bucket: dist.GradBucket) -> torch.futures.Futu
     group = state.process_group if state.process_group is not None else dist.group.WORLD
     state._writes = dist.get_rank(group) == 0
     buffer = bucket.buffer()
-    buffer.div_(dist.get_world_size(group))
+    buffer.mul_(1 / dist.get_world_size(group))  # as DDP does it
     return dist.all_reduce(buffer, group=group, async_op=True).get_future().then(_first)

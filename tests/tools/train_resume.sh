@@ -38,6 +38,23 @@ done
 "$GRADNIC" "${base[@]}" -N 3 --augment 0 --steps 10 --checkpoint c --resume --json=end.json
 jq -e '.accuracy > 0 and .replicas_identical and (.checkpoints | length) == 1' end.json >/dev/null ||
     fail "$(cat end.json)"
+# Gradients that were dumped behind the last checkpoint are made again, and are the same. A file
+# that has others is somebody else's.
+rm -f c.*
+dumping=(train --data "$digits" --hidden 64 --timeout 20s -q -N 2 --checkpoint c --resume --dump-gradients dump --dump-steps 3)
+"$GRADNIC" "${dumping[@]}" --steps 4
+mkdir kept
+cp c.* kept
+"$GRADNIC" "${dumping[@]}" --steps 10
+cp -r dump dumped
+cp kept/* .
+"$GRADNIC" "${dumping[@]}" --steps 10
+diff -r dump dumped || fail "other gradients after a step back"
+[ "$(find dump -name 'step0000[369]-rank0-*.npy' | wc -l)" -eq "$(find dump -type f | wc -l)" ] || fail "$(ls dump)"
+cp dump/step00006-rank0-layer1-bias.npy dump/step00009-rank0-layer1-bias.npy
+cp kept/* .
+expect 1 "dump/step00009-rank0-layer1-bias.npy: exists already; --force overwrites it" "$GRADNIC" "${dumping[@]}" --steps 10
+cmp dump/step00006-rank0-layer1-bias.npy dump/step00009-rank0-layer1-bias.npy || fail "it was overwritten"
 for steps in 20 50; do # not at the end of an epoch, and after results
     rm -f c.*
     last=(-N 2 --steps "$steps" --evaluate-steps 25 --checkpoint c --checkpoint-steps 10)

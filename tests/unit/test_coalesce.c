@@ -197,7 +197,7 @@ START_TEST(a_lone_packet_is_an_ordinary_one)
     p.partial = true;
     packet_build(&p, values, 1400, next);
     ck_assert_mem_eq(first, next, 1440);
-    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, 5000, first), MTU, true));  // a large one, by itself
+    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, 5000, first), MTU, true));  // large
     ck_assert_uint_eq(gn_run_finish(&run, first).gso_size, 1460);
 }
 END_TEST

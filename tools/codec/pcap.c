@@ -250,7 +250,7 @@ int gn_command_pcap(int argc, char **argv)
             "Prints the NIC's counters. '-' is standard input or output; with '-' as output the counters go to "
             "standard error."};
     options o = {.profile = GN_DENSE, .bound_exp = 10, .filter = {.cut = GN_CUT_MTU, .wire_mtu = 1508}};
-    if (gn_argp_parse(&argp, argc, argv, &o)) return GN_EXIT_USAGE;
+    gn_argp_parse(&argp, argc, argv, &o);
     gn_status wrong = run(&o, argv[0], &error);
     if (wrong) gn_cli_error(argv[0], "%s", error.text);
     gn_pcap_filter_free(&o.filter);

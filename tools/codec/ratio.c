@@ -389,7 +389,7 @@ static int ratio_files(const options *o, const char *program)
     gn_status wrong = list_subjects(o, subjects, &count, &error);
     if (wrong) {
         gn_cli_error(program, "%s", error.text);
-        return GN_EXIT_USAGE;
+        return wrong == GN_NO_MEMORY ? GN_EXIT_FAILED : GN_EXIT_USAGE;
     }
     if (!o->rivals_given && !o->file.result.quiet && *gn_rivals_missing())
         gn_cli_note(program, "not compared with %s: not found when gradnic was built", gn_rivals_missing());

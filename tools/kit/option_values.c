@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codec_options.h"
+#include "command.h"
 #include "host/control_socket.h"
 #include "net/clock.h"
 #include "units.h"
@@ -80,6 +81,7 @@ void gn_option_wrong(const struct argp_state *state, int key, const char *format
 
 void gn_option_check(const struct argp_state *state, int key, gn_status status, const gn_error *error)
 {
+    if (status == GN_NO_MEMORY && !trying) argp_failure(state, GN_EXIT_FAILED, 0, "%s", error->text);
     if (status) gn_option_wrong(state, key, "%s", error->text);
 }
 

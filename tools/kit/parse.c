@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli.h"
+#include "command.h"
 #include "net/escape.h"
 
 static ssize_t write_escaped(void *unused, const char *bytes, size_t count)
@@ -37,10 +39,13 @@ void gn_stderr_restore(FILE *before)
     stderr = before;
 }
 
-error_t gn_argp_parse(const struct argp *argp, int argc, char **argv, void *input)
+void gn_argp_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     FILE *const before = gn_stderr_escape();
     const error_t result = argp_parse(argp, argc, argv, 0, NULL, input);
     gn_stderr_restore(before);
-    return result;
+    if (result) {  // what is wrong with options ends the program within, so this is no memory
+        gn_cli_error(argv[0], "%s", strerror(result));
+        exit(GN_EXIT_FAILED);
+    }
 }

@@ -13,7 +13,8 @@ FILE *gn_stderr_escape(void);
 /// Ends that.
 void gn_stderr_restore(FILE *before);
 
-/// Does what argp_parse() does, without flags and without the index of the first argument.
-error_t gn_argp_parse(const struct argp *argp, int argc, char **argv, void *input);
+/// Does what argp_parse() does, without flags and without the index of the first argument. Ends the
+/// program when there is no memory.
+void gn_argp_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 #endif

@@ -302,6 +302,7 @@ static void finish(gn_train_options *o, struct argp_state *state)
     if (o->dump_detail && !o->dump_folder) argp_error(state, "%s needs --dump-gradients", o->dump_detail);
     if (o->dump_folder && !*o->dump_folder) argp_error(state, "--dump-gradients: the path is empty");
     if (o->resume && !o->checkpoint) argp_error(state, "--resume needs --checkpoint");
+    o->dump_mode = o->result.force ? GN_DUMP_OVER : o->resume ? GN_DUMP_AGAIN : GN_DUMP_NEW;
     if (o->settings.convolutional && o->shape_given)
         argp_error(state, "--layers and --hidden are of --network hdc; cnn has its own");
     if (o->settings.convolutional && o->checkpoint) argp_error(state, "--network cnn takes no --checkpoint");

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "baseline.h"
+#include "dump.h"
 #include "examples/train/settings.h"
 #include "tools/kit/comm_options.h"
 #include "tools/kit/result_options.h"
@@ -25,6 +26,7 @@ typedef struct gn_train_options {
     const char *dump_detail;  // an option that says more about dumps; NULL: none is given
     uint64_t dump_steps;
     unsigned dump_ranks;
+    gn_dump_mode dump_mode;
     const char *checkpoint;  ///< path of checkpoint files, before the rank; NULL: none
     uint64_t checkpoint_steps;
     bool resume;

@@ -30,7 +30,7 @@ static gn_status dump(void *context, const gn_mlp *mlp, uint64_t step, gn_train_
     const gn_train_options *o = f->options;
     gn_error why;
     if (!o->dump_folder || f->trainer.rank >= (int)o->dump_ranks || step % o->dump_steps) return GN_OK;
-    return gn_train_pass_on(gn_dump_gradient(mlp, o->dump_folder, step, f->trainer.rank, o->result.force, &why), &why,
+    return gn_train_pass_on(gn_dump_gradient(mlp, o->dump_folder, step, f->trainer.rank, o->dump_mode, &why), &why,
                             error);
 }
 

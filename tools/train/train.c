@@ -99,7 +99,7 @@ static gn_status prepare_files(const gn_train_options *o, gn_train_error *error)
     if (gn_resume_prepare(o, first, last, &why)) return gn_train_pass_on(why.status, &why, error);
     if (!o->dump_folder || first >= o->dump_ranks) return GN_OK;
     if (last >= o->dump_ranks) last = o->dump_ranks - 1;
-    return gn_train_pass_on(gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->result.force, &why), &why,
+    return gn_train_pass_on(gn_dump_prepare(o->dump_folder, o->dump_steps, first, last, o->dump_mode, &why), &why,
                             error);
 }
 
