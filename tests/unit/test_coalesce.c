@@ -202,7 +202,7 @@ START_TEST(a_lone_packet_is_an_ordinary_one)
 }
 END_TEST
 
-/// Joins packets of these sizes. @return how many of them make one segment; `*piece` is its gso_size
+/// Joins packets of these sizes. @return how many make one segment; `*piece` is its gso_size
 static unsigned join(const size_t *sizes, size_t narrow, uint16_t *piece)
 {
     packet p = {.seq = 7};
