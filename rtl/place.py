@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders that are made aside and then put in place, and how they differ from what is there."""
+import errno
 import fnmatch
 import os
 import shutil
+import stat
 
 # what benches and Python leave behind, and nobody misses
 LEFT = ("sim_build", "__pycache__", "*.pyc", "results.xml", "*.fst", "*.vvp", "iverilog_dump.v")
@@ -95,3 +97,22 @@ def copy(folder, to, without):
     def left_out(place, names):
         return [name for name in names if is_left(name) or (os.path.samefile(place, folder) and name in without)]
     shutil.copytree(folder, to, symlinks=True, ignore=left_out)
+    for path, _, files in os.walk(to):  # of a checkout that is read-only, too
+        for each in [path, *(os.path.join(path, name) for name in files)]:
+            if not os.path.islink(each):
+                os.chmod(each, os.stat(each).st_mode | stat.S_IWUSR | stat.S_IXUSR * os.path.isdir(each))
+
+
+def remove(folder):
+    """Removes a folder, also one whose folders are read-only."""
+    for path, _, _ in os.walk(folder):
+        os.chmod(path, os.stat(path).st_mode | stat.S_IRWXU)
+    shutil.rmtree(folder)
+
+
+def check_places(folders):
+    """Raises where something could not be put in place, or be removed, before anything is."""
+    for folder in folders:
+        for place in [folder.parent] + [folder] * folder.exists():
+            if place.exists() and not os.access(place, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))

@@ -72,7 +72,7 @@ module gn_record_packer #(
     // The second stage says at once what the third has to do, and what is not there is zero. Only
     // the end of a frame has a third beat. It is given when there is nothing else: pause_reg sees
     // to that.
-    reg [8*MOST_BYTES-1:0] b_data;
+    reg [8*MOST_BYTES-1:0] b_data = {8*MOST_BYTES{1'b0}};
     reg [1:0]              b_count = 2'd0;                       // beats to give: 0..2
     reg                    b_first_last = 1'b0, b_second_last = 1'b0;
     reg                    b_third = 1'b0;                       // one more in the next cycle

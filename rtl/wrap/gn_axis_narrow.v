@@ -36,6 +36,7 @@ module gn_axis_narrow #(
     reg [S_WIDTH/8-1:0] keep_reg;
     reg                 last_reg;
     reg [USER_WIDTH-1:0] user_reg;
+    reg                 run_reg = 1'b0;  // no reset: what is offered meanwhile waits
     reg [PARTS-1:0]     left_reg = {PARTS{1'b0}};  // parts that have not left: ones from bit 0
 
     assign m_axis_tdata  = data_reg[M_WIDTH-1:0];
@@ -43,16 +44,18 @@ module gn_axis_narrow #(
     assign m_axis_tlast  = last_reg && !left_reg[1];
     assign m_axis_tuser  = user_reg;
     assign m_axis_tvalid = left_reg[0];
-    assign s_axis_tready = !left_reg[0] || (m_axis_tready && !left_reg[1]);
+    wire free = !left_reg[0] || (m_axis_tready && !left_reg[1]);
+    assign s_axis_tready = run_reg && free;
 
     integer i;
     always @(posedge clk) begin
-        if (s_axis_tready) begin
+        run_reg <= !rst;
+        if (free) begin
             data_reg <= s_axis_tdata;
             keep_reg <= s_axis_tkeep;
             last_reg <= s_axis_tlast;
             user_reg <= s_axis_tuser;
-            for (i = 0; i < PARTS; i = i + 1) left_reg[i] <= s_axis_tvalid && (i == 0 || s_axis_tkeep[i*BYTES]);
+            for (i = 0; i < PARTS; i = i + 1) left_reg[i] <= s_axis_tvalid && s_axis_tready && (i == 0 || s_axis_tkeep[i*BYTES]);
         end else if (m_axis_tready) begin
             data_reg <= {{M_WIDTH{1'b0}}, data_reg[S_WIDTH-1:M_WIDTH]};
             keep_reg <= {{BYTES{1'b0}}, keep_reg[S_WIDTH/8-1:BYTES]};

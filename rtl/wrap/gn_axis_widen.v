@@ -35,6 +35,7 @@ module gn_axis_widen #(
     reg                 last_reg;
     reg [USER_WIDTH-1:0] user_reg;
     reg                 valid_reg = 1'b0;
+    reg                 run_reg = 1'b0;  // no reset: what is offered meanwhile waits
     reg [PARTS-1:0]     place_reg = {{PARTS-1{1'b0}}, 1'b1};  // where the next beat goes, one hot
 
     assign m_axis_tdata  = data_reg;
@@ -42,7 +43,8 @@ module gn_axis_widen #(
     assign m_axis_tlast  = last_reg;
     assign m_axis_tuser  = user_reg;
     assign m_axis_tvalid = valid_reg;
-    assign s_axis_tready = !valid_reg || m_axis_tready;
+    wire free = !valid_reg || m_axis_tready;
+    assign s_axis_tready = run_reg && free;
 
     wire take = s_axis_tvalid && s_axis_tready;
     wire full = place_reg[PARTS-1] || s_axis_tlast;
@@ -62,7 +64,8 @@ module gn_axis_widen #(
             end
         end
         if (take) place_reg <= full ? {{PARTS-1{1'b0}}, 1'b1} : {place_reg[PARTS-2:0], 1'b0};
-        valid_reg <= s_axis_tready ? take && full : 1'b1;
+        valid_reg <= free ? take && full : 1'b1;
+        run_reg   <= !rst;
         if (rst) begin
             valid_reg <= 1'b0;
             place_reg <= {{PARTS-1{1'b0}}, 1'b1};

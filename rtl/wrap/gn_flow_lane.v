@@ -68,7 +68,9 @@ module gn_flow_lane #(
     reg [USER_WIDTH-1:0] user_reg;
     reg [1:0]            hash_reg;
 
-    assign s_axis_tready = !valid_reg || m_axis_tready;
+    reg  run_reg = 1'b0;  // no reset: what is offered meanwhile waits
+    wire free = !valid_reg || m_axis_tready;
+    assign s_axis_tready = run_reg && free;
     assign m_axis_tdata  = data_reg;
     assign m_axis_tkeep  = keep_reg;
     assign m_axis_tlast  = last_reg;
@@ -78,14 +80,15 @@ module gn_flow_lane #(
     assign m_hash        = hash_reg;
 
     always @(posedge clk) begin
-        if (s_axis_tready) begin
+        run_reg <= !rst;
+        if (free) begin
             data_reg  <= s_axis_tdata;
             keep_reg  <= s_axis_tkeep;
             last_reg  <= s_axis_tlast;
             user_reg  <= s_axis_tuser;
             tcp_reg   <= tcp;
             hash_reg  <= has_tag ? hash[3:2] : hash[1:0];
-            valid_reg <= s_axis_tvalid;
+            valid_reg <= s_axis_tvalid && s_axis_tready;
         end
         if (rst) valid_reg <= 1'b0;
     end

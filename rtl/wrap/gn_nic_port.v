@@ -117,6 +117,14 @@ module gn_nic_port #(
     wire [TX_SIDE_WIDTH-1:0] o_side;
     wire [RX_SIDE_WIDTH-1:0] i_side;
     wire [16:0]              o_length, i_length;
+    wire                     o_drop_valid, i_drop_valid;
+
+    // gn_nic_top tells of a drop when the frames ahead of it have left there. They may be on their
+    // way out of a register here. Nothing comes behind them until the drop is taken.
+    wire o_drop_turn = DATA_WIDTH == WIDTH || !m_axis_wire_tvalid;
+    wire i_drop_turn = DATA_WIDTH == WIDTH || !m_axis_host_tvalid;
+    assign tx_drop_valid = o_drop_valid && o_drop_turn;
+    assign rx_drop_valid = i_drop_valid && i_drop_turn;
 
     gn_nic_top #(.PROFILES(PROFILES), .RULES(RULES), .BUFFER_LOG2(BUFFER_LOG2), .FLOWS_LOG2(FLOWS_LOG2), .FLOWS_SEED(FLOWS_SEED),
               .TX_SIDE_WIDTH(TX_SIDE_WIDTH), .RX_SIDE_WIDTH(RX_SIDE_WIDTH), .MAX_RESTORED(MAX_RESTORED),
@@ -126,12 +134,12 @@ module gn_nic_port #(
         .s_axis_host_side(h_side), .s_axis_host_tvalid(h_valid), .s_axis_host_tready(h_ready),
         .m_axis_wire_tdata(o_data), .m_axis_wire_tkeep(o_keep), .m_axis_wire_tlast(o_last), .m_axis_wire_side(o_side),
         .m_axis_wire_length(o_length), .m_axis_wire_tvalid(o_valid), .m_axis_wire_tready(o_ready),
-        .tx_drop_side(tx_drop_side), .tx_drop_valid(tx_drop_valid), .tx_drop_ready(tx_drop_ready),
+        .tx_drop_side(tx_drop_side), .tx_drop_valid(o_drop_valid), .tx_drop_ready(tx_drop_ready && o_drop_turn),
         .s_axis_wire_tdata(w_data), .s_axis_wire_tkeep(w_keep), .s_axis_wire_tlast(w_last), .s_axis_wire_tuser(w_bad),
         .s_axis_wire_side(w_side), .s_axis_wire_tvalid(w_valid), .s_axis_wire_tready(w_ready),
         .m_axis_host_tdata(i_data), .m_axis_host_tkeep(i_keep), .m_axis_host_tlast(i_last), .m_axis_host_side(i_side),
         .m_axis_host_length(i_length), .m_axis_host_tvalid(i_valid), .m_axis_host_tready(i_ready),
-        .rx_drop_side(rx_drop_side), .rx_drop_valid(rx_drop_valid), .rx_drop_ready(rx_drop_ready),
+        .rx_drop_side(rx_drop_side), .rx_drop_valid(i_drop_valid), .rx_drop_ready(rx_drop_ready && i_drop_turn),
         .s_axil_awaddr(s_axil_awaddr), .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
         .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready), .s_axil_bresp(s_axil_bresp),
         .s_axil_bvalid(s_axil_bvalid), .s_axil_bready(s_axil_bready), .s_axil_araddr(s_axil_araddr), .s_axil_arvalid(s_axil_arvalid),

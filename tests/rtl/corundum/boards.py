@@ -9,6 +9,7 @@ every variant that Corundum has. Each file must be there, and config.tcl is run 
 Vivado and Quartus left out. Then Icarus elaborates the core of one board, of its Makefile's files.
 """
 import functools
+import os
 import pathlib
 import re
 import shutil
@@ -100,6 +101,7 @@ def own_tree():
         edits(root, copy)
         removal(root, clean)
         settings(root)
+        read_only(root, board)
         reader_leaves(root)
         unknown_template(root)
         other_things(root, board)
@@ -115,6 +117,13 @@ def edits(root, copy):
     more = files_of(root)
     assert first.items() < more.items() and len(more) == len(first) + 2, "more than another board has changed"
     block, config, note = app / "rtl/mqnic_app_block.v", copy / "config.tcl", app / "note.txt"
+    made = block.read_text()
+    write(block, made + "# mine\n")
+    shutil.rmtree(root / "fpga/mqnic/Board/fpga_100g/fpga_axi_gradnic")
+    said = run(root, "--board", "Board/fpga_100g/fpga_axi")  # a board alone
+    assert f"{app} stays as it is" in said and block.read_text() == made + "# mine\n", said
+    assert files_of(root).keys() == more.keys()
+    write(block, made)
     for file in (block, config):
         write(file, file.read_text() + "# mine\n")
     write(note, "mine\n")
@@ -192,6 +201,27 @@ def other_things(root, board):
         assert f"{there} is no folder" in said and there.is_file(), said
         there.unlink()
     assert not app.exists()
+
+
+def read_only(root, board):
+    """A checkout that somebody else may write: all of it is changed, or nothing."""
+    app, template = root / "fpga/app/gradnic", root / "fpga/app/template"
+    own = [path for path in [template, *template.rglob("*")] if not path.is_symlink()]
+    for path in reversed(own):
+        path.chmod(path.stat().st_mode & ~0o222)
+    run(root, "--board", "Board/fpga_100g/fpga")
+    assert app.is_dir() and os.access(app / "rtl/mqnic_app_block.v", os.W_OK)
+    assert not list((root / "fpga").glob(".gradnic-*")), "something is left"
+    for path in own:
+        path.chmod(path.stat().st_mode | 0o200)
+    if os.geteuid():  # root may write everywhere
+        before = files_of(root)
+        board.chmod(0o555)
+        for words in (("--set", "LANES=4", "--board", "Board/fpga_100g/fpga_axi"), ("--remove",)):
+            assert "Permission denied" in run(root, *words, status=1)
+            assert files_of(root) == before, "half of it was done"
+        board.chmod(0o755)
+    run(root, "--remove")
 
 
 def reader_leaves(root):
