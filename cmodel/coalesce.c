@@ -17,13 +17,6 @@ static bool joinable(const uint8_t *packet, const gn_headers *h)
     return (h->tcp_flags & ~GN_TCP_PSH) == GN_TCP_ACK && !(packet[h->l4 + 12] & 15);
 }
 
-void gn_run_narrow(gn_run *run, size_t mtu)
-{
-    const size_t head = run->first.payload, fits = mtu > head + VALUE_BYTES ? mtu - head : VALUE_BYTES,
-                 whole = fits - fits % VALUE_BYTES;
-    if (run->large && whole < run->piece) run->piece = (uint16_t)whole;
-}
-
 bool gn_run_begin(gn_run *run, const uint8_t *packet, size_t length, size_t mtu, bool verified)
 {
     gn_headers *h = &run->first;
@@ -33,9 +26,9 @@ bool gn_run_begin(gn_run *run, const uint8_t *packet, size_t length, size_t mtu,
     run->packets = 1;
     run->payload_bytes = (uint32_t)(h->end - h->payload);
     run->packet = packet;
-    run->piece = (uint16_t)run->payload_bytes;
     run->large = h->end > mtu;
-    gn_run_narrow(run, mtu);
+    const size_t fits = mtu > h->payload + (size_t)VALUE_BYTES ? mtu - h->payload : VALUE_BYTES;
+    run->piece = run->large ? (uint16_t)(fits - fits % VALUE_BYTES) : (uint16_t)run->payload_bytes;
     return true;
 }
 

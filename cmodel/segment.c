@@ -155,6 +155,9 @@ static gn_status cut_to_fill(cutter *c, const gn_plan *plan)
         if (!has_place(c, c->room)) return GN_INVALID;
         gn_encoded e = gn_payload_fill(&plan->rule->codec, head_at(c, plan), c->payload + c->done, c->length - c->done,
                                        next_payload(c), c->room);
+        // What gains nothing has the size that the host gives it: a link behind the receiver may
+        // carry no more.
+        if (e.stored && e.taken > c->piece) e = gn_payload_store(c->payload + c->done, c->piece, next_payload(c));
         gn_plan_count(plan, &e);
         finish_packet(c, e.taken, e.bytes);
     }

@@ -51,7 +51,8 @@ static size_t handle_packet(gn_nic *nic, gn_peer *peer, uint8_t *datagram, size_
     uint8_t *packet = written ? restored : datagram;
     if (!written) bytes = inner.length;
     gn_capture_packet(nic->pcap_host, packet, bytes, NULL, 0);
-    gn_coalescer_add(&in->coalescer, packet, bytes, written, written && nic->partial);
+    const gn_restored wire = {written ? datagram : NULL, inner.length};
+    gn_coalescer_add(&in->coalescer, packet, bytes, wire, written && nic->partial);
     return written ? used + bytes : used;
 }
 

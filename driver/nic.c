@@ -235,7 +235,10 @@ gn_status gn_nic_open(gn_nic **out, const gn_nic_config *config, gn_error *error
         goto failed;
     }
     if (open_device(nic, error) || open_engine(nic, error)) goto failed;
-    gn_coalescer_init(&nic->in->coalescer, &nic->tun, &nic->onward);
+    if (gn_coalescer_open(&nic->in->coalescer, &nic->tun, &nic->onward)) {
+        gn_fail_memory(error);
+        goto failed;
+    }
     if (config->control && !(nic->control = gn_control_open(config->control, &account, error))) goto failed;
     if (config->metrics.ip.version && !(nic->metrics = gn_metrics_open(&config->metrics, &gn_nic_metrics, error)))
         goto failed;
@@ -273,6 +276,7 @@ void gn_nic_close(gn_nic *nic)
     pthread_mutex_destroy(&nic->out->lock);
     pthread_mutex_destroy(&nic->in->lock);
     gn_onward_close(&nic->onward);
+    gn_coalescer_close(&nic->in->coalescer);
     free(nic->out);
     free(nic->in);
     free(nic);

@@ -16,43 +16,34 @@ void gn_onward_close(gn_onward *onward)
     pthread_mutex_destroy(&onward->lock);
 }
 
-/// The place of a destination; NULL: it is not known.
-static gn_onward_way *find(gn_onward *onward, unsigned count, const gn_ip *to)
+/// The place of a destination (FNV-1a). Hosts of one network fall on different ones.
+static gn_onward_way *place_of(gn_onward *onward, const gn_ip *to)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (!gn_ip_compare(&onward->ways[i].to, to)) return &onward->ways[i];
-    return NULL;
-}
-
-static gn_onward_way *oldest(gn_onward *onward)
-{
-    gn_onward_way *found = onward->ways;
-    for (unsigned i = 1; i < GN_ONWARD_WAYS; i++)
-        if (onward->ways[i].told < found->told) found = &onward->ways[i];
-    return found;
+    uint32_t hash = 2166136261U;
+    for (size_t i = 0; i < sizeof to->bytes; i++) hash = (hash ^ to->bytes[i]) * 16777619U;
+    return &onward->ways[(hash ^ hash >> 16) % GN_ONWARD_WAYS];
 }
 
 void gn_onward_note(gn_onward *onward, const gn_ip *to, unsigned mtu, uint64_t now)
 {
     const unsigned least = to->version == 4 ? GN_ONWARD_LEAST4 : GN_ONWARD_LEAST6;
     pthread_mutex_lock(&onward->lock);
-    const unsigned count = atomic_load(&onward->count);
-    gn_onward_way *way = find(onward, count, to);
-    if (!way && count < GN_ONWARD_WAYS) {
-        way = &onward->ways[count];
-        atomic_store(&onward->count, count + 1);
-    }
-    if (!way) way = oldest(onward);
-    *way = (gn_onward_way){.to = *to, .mtu = mtu < least ? least : mtu, .told = now};
+    *place_of(onward, to) = (gn_onward_way){.to = *to, .mtu = mtu < least ? least : mtu, .told = now};
+    atomic_store(&onward->knows, true);
     pthread_mutex_unlock(&onward->lock);
+}
+
+bool gn_onward_knows(gn_onward *onward)
+{
+    return atomic_load(&onward->knows);
 }
 
 unsigned gn_onward_mtu(gn_onward *onward, const gn_ip *to, uint64_t now)
 {
-    if (!atomic_load(&onward->count)) return 0;
     pthread_mutex_lock(&onward->lock);
-    const gn_onward_way *way = find(onward, atomic_load(&onward->count), to);
-    const unsigned mtu = way && gn_elapsed(way->told, now) <= GN_ONWARD_S * GN_SECOND ? way->mtu : 0;
+    const gn_onward_way *way = place_of(onward, to);
+    const bool known = !gn_ip_compare(&way->to, to) && gn_elapsed(way->told, now) <= GN_ONWARD_S * GN_SECOND;
+    const unsigned mtu = known ? way->mtu : 0;
     pthread_mutex_unlock(&onward->lock);
     return mtu;
 }

@@ -9,12 +9,13 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "net/address.h"
 
 enum {
-    GN_ONWARD_WAYS = 64,      ///< destinations that are remembered; one more takes the oldest's place
+    GN_ONWARD_WAYS = 4096,    ///< places for destinations; of two with one place the later is known
     GN_ONWARD_S = 600,        ///< how long; Linux' own exceptions live as long
     GN_ONWARD_LEAST4 = 552,   ///< as Linux has it (min_pmtu)
     GN_ONWARD_LEAST6 = 1280,  ///< RFC 8200 5
@@ -28,7 +29,7 @@ typedef struct gn_onward_way {
 
 typedef struct gn_onward {
     pthread_mutex_t lock;
-    atomic_uint count;
+    atomic_bool knows;
     gn_onward_way ways[GN_ONWARD_WAYS];
 } gn_onward;
 
@@ -37,6 +38,9 @@ void gn_onward_close(gn_onward *onward);
 
 /// Notes what the host told. `now` is gn_now(). A number that is too small counts as the least.
 void gn_onward_note(gn_onward *onward, const gn_ip *to, unsigned mtu, uint64_t now);
+
+/// Whether anything may be known.
+bool gn_onward_knows(gn_onward *onward);
 
 /// @return the MTU of the way to that destination; 0 when none is known
 unsigned gn_onward_mtu(gn_onward *onward, const gn_ip *to, uint64_t now);

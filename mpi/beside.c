@@ -166,6 +166,29 @@ const gn_mpi_settings *gn_mpi_settings_get(void)
     return &settings;
 }
 
+/// Whether all processes of a communicator are of this program's MPI_COMM_WORLD. Others, such as
+/// those that MPI_Comm_spawn() has started, may be without this library: they would not take part
+/// in what the ranks agree on. A program of sessions alone has no such communicator.
+static bool is_within_world(MPI_Comm comm)
+{
+    enum { PART = 64 };
+    MPI_Group own, world;
+    int size = 0, outside = 0, from[PART], to[PART];
+    if (world_rank() < 0) return true;
+    PMPI_Comm_group(comm, &own);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_size(own, &size);
+    for (int first = 0; first < size && !outside; first += PART) {
+        const int count = size - first < PART ? size - first : PART;
+        for (int i = 0; i < count; i++) from[i] = first + i;
+        PMPI_Group_translate_ranks(own, count, from, world, to);
+        for (int i = 0; i < count; i++) outside |= to[i] == MPI_UNDEFINED;
+    }
+    PMPI_Group_free(&own);
+    PMPI_Group_free(&world);
+    return !outside;
+}
+
 /// The ranks agree on `least` and `lossy`, whatever their environments say: they must take the same
 /// calls, and make the same groups for them.
 /// @return NULL when MPI has refused, or there is no memory
@@ -177,7 +200,7 @@ static beside *begin(MPI_Comm comm)
     const uint64_t wish[] = {settings.least, settings.comm.quantise};
     uint64_t agreed[] = {UINT64_MAX, 0};
     PMPI_Comm_test_inter(comm, &inter);
-    if (!inter) PMPI_Comm_size(comm, &size);
+    if (!inter && is_within_world(comm)) PMPI_Comm_size(comm, &size);
     if (size > 1 && size <= GN_RANKS_MAX && PMPI_Allreduce(wish, agreed, 2, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
         agreed[0] = UINT64_MAX;
     *b = (beside){.mpi = comm, .least = (size_t)agreed[0], .lossy = agreed[1]};

@@ -143,6 +143,17 @@ static unsigned to_ps(gn_about *a)
     return pass_up(a, evicted ? GN_AGG_EVICTED : a->packet.type);
 }
 
+/// The same for one of the chunk under way. If all are on the way up then but those in the slot,
+/// nobody is to come any more who would send these on. Below the parameter server it asks for them,
+/// once it has a part. A parent with a slot of its own does not tell it of any.
+static unsigned to_ps_with_rest(gn_about *a)
+{
+    const unsigned count = to_ps(a);
+    if (!a->job->job.has_parent || !is_here(a) || (a->copy->seen | a->window->gone) != gn_everyone(gn_job_fanin(&a->job->job))) return count;
+    a->actions += count;
+    return count + give_up(a);
+}
+
 /// Adds the packet to its slot. `first`: it takes the slot.
 static unsigned add(gn_about *a, bool first)
 {
@@ -216,7 +227,7 @@ static unsigned gradient(gn_about *a)
         return again ? to_ps(a) : gn_about_drop(a, GN_DROP_DUPLICATE);
     }
     // A sum, and a part of it came before it: the parameter server sorts it out.
-    if (p->bitmap & known) return to_ps(a);
+    if (p->bitmap & known) return to_ps_with_rest(a);
     if (here) return add(a, false);
     if ((known | p->bitmap) == gn_everyone(gn_job_fanin(&a->job->job)))
         return to_ps(a);  // it needs no slot: nobody else is to come
@@ -230,7 +241,7 @@ static unsigned from_child(gn_about *a)
     if (wrong) return gn_about_drop(a, wrong);
     if (!is_current(a)) return late(a);
     if (a->packet.type == GN_AGG_GRADIENT) return gradient(a);
-    return a->packet.type == GN_AGG_EVICTED ? to_ps(a) : pass_up(a, a->packet.type);
+    return a->packet.type == GN_AGG_EVICTED ? to_ps_with_rest(a) : pass_up(a, a->packet.type);
 }
 
 /// Sends the packet to the children that have these bits.

@@ -30,16 +30,30 @@ static void load_batch(gn_trainer *t, size_t step)
     }
 }
 
-static gn_status backward(gn_trainer *t, gn_train_error *error)
+static gn_status start_layer(gn_trainer *t, unsigned layer, gn_train_error *error)
+{
+    const gn_status status = gn_averager_start_layer(&t->averager, &t->mlp, layer);
+    return status ? comm_fail(t, "exchange", status, error) : GN_OK;
+}
+
+/// `watched`: the gradient is needed as it is. An exchange would put sums in its place.
+static gn_status backward(gn_trainer *t, bool watched, gn_train_error *error)
 {
     const size_t batch = t->schedule.batch;
+    gn_status wrong = GN_OK;
     gn_mlp_backward_begin(&t->mlp, t->labels, batch);
-    for (unsigned l = t->mlp.layers; l-- > 0;) {
+    for (unsigned l = t->mlp.layers; l-- > 0 && !wrong;) {
         gn_mlp_backward_layer(&t->mlp, l, batch);
-        const gn_status status = gn_averager_start_layer(&t->averager, &t->mlp, l);
-        if (status) return comm_fail(t, "exchange", status, error);
+        if (!watched) wrong = start_layer(t, l, error);
     }
-    return GN_OK;
+    return wrong;
+}
+
+static gn_status watch_gradient(gn_trainer *t, uint64_t step, gn_train_error *error)
+{
+    gn_status wrong = t->watch.gradient(t->watch.context, &t->mlp, step, error);
+    for (unsigned l = t->mlp.layers; l-- > 0 && !wrong;) wrong = start_layer(t, l, error);
+    return wrong;
 }
 
 /// Averages the gradient over all workers. The library's counters tell how the time is split.
@@ -91,11 +105,12 @@ static gn_status train_step(gn_trainer *t, uint64_t step, size_t step_of_epoch, 
     seconds[GN_PHASE_FORWARD] = gn_train_seconds_since(start);
 
     start = gn_train_now();
-    gn_status wrong = backward(t, error);
+    const bool watched = t->watch.gradient && (!t->watch.wants || t->watch.wants(t->watch.context, step));
+    gn_status wrong = backward(t, watched, error);
     if (wrong) return wrong;
     seconds[GN_PHASE_BACKWARD] = gn_train_seconds_since(start);
 
-    if (t->watch.gradient) wrong = t->watch.gradient(t->watch.context, &t->mlp, step, error);
+    if (watched) wrong = watch_gradient(t, step, error);
     if (!wrong) wrong = exchange(t, step, seconds, error);
     if (wrong) return wrong;
 

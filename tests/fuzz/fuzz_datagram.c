@@ -25,7 +25,7 @@ static gn_nic *make_nic(void)
     const gn_engine_config engine = {.rules = &rule, .rule_count = 1, .partial_checksum = true};
     if (nic->tun.fd < 0 || gn_datapath_open(&nic->datapath, &gn_engine_model, &engine, NULL)) abort();
     gn_onward_init(&nic->onward);
-    gn_coalescer_init(&nic->in->coalescer, &nic->tun, &nic->onward);
+    if (gn_coalescer_open(&nic->in->coalescer, &nic->tun, &nic->onward)) abort();
     return nic;
 }
 

@@ -45,6 +45,11 @@ interrupt() {
     case $who in
     group) kill -s "$signal" -- "-$pid" ;;
     script) kill -s "$signal" "$pid" ;;
+    twice) # as timeout(1) does
+        kill -s "$signal" "$pid"
+        sleep 0.005
+        kill -s "$signal" -- "-$pid"
+        ;;
     worker) pkill --signal "$signal" -f "$TMPDIR.*--rank 2" || fail "$name: no worker" ;;
     nic) pkill --signal "$signal" -f "nic -c $TMPDIR/.*/nic2.sock" || fail "$name: no NIC" ;;
     esac
@@ -63,6 +68,9 @@ interrupt "Ctrl-C while it trains" 'test loss' INT 130 group
 interrupt "SIGINT to the script alone" 'test loss' INT 130 script
 interrupt "SIGTERM while it trains" 'test loss' TERM 143 script
 interrupt "SIGHUP of a lost terminal" 'test loss' HUP 129 script
+interrupt "two signals" 'test loss' TERM 143 twice
+interrupt "two signals while the hosts are made" '== ring, no compression' TERM 143 twice
+interrupt "two signals in-process" 'test loss' TERM 143 twice --in-process
 interrupt "Ctrl-C in-process" 'test loss' INT 130 group --in-process
 interrupt "SIGTERM in-process" 'test loss' TERM 143 script --in-process
 interrupt "a worker killed" 'test loss' KILL 1 worker

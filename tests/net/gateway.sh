@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Host 2 forwards what its NIC brings, over a link whose MTU is smaller than the device's, and over
 # one that loses packets. TCP goes on as it does without a NIC, and each value is within the bound:
-# what the NIC joins for its host is cut again as its sender has cut it, or between values.
+# what the NIC joins for its host is cut again as its sender has cut it, or between values. So it is
+# where values gain nothing, and where the device of host 2 is narrower than that of host 1.
 # shellcheck source=tests/net/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-begin 3 --nic-of 1 "-P 10.98.0.0/24,10.99.0.0/24=10.78.0.2"
+begin 3 --nic-of 1 "-P 10.98.0.0/24,10.99.0.0/24=10.78.0.2" --nic-of 2 "-P 10.77.0.9/32=[fd78::9]"
 testbed_nic_stop 3
 near=$(testbed_netns 2) far=$(testbed_netns 3)
 ip -n "$near" link add behind mtu 1400 type veth peer name ahead mtu 1400 netns "$far"
@@ -17,14 +18,19 @@ testbed_run 2 sysctl -qw net.ipv4.ip_forward=1
 
 # What does not fit is refused, once or twice until all know it.
 refused() { testbed_run 2 nstat -asz IpFragFails | sed -n 's/^IpFragFails *\([0-9]*\).*/\1/p'; }
-for tos in 0x28 0; do
+mtu() { testbed_run "$1" cat /sys/class/net/gn0/mtu; }
+expect "MTU of the second device" "$(mtu 2)" -lt "$(mtu 1)"
+for how in "0x28 10" "0 10" "0x28 31"; do
+    read -r tos k <<<"$how"
+    testbed_set 1 -k "$k" || fail "set -k $k"
     before=$(refused)
     serve 3 -i "$grads" -k 10
-    stream 1 10.99.0.2 -i "$grads" --tos $tos -t 1.5
+    stream 1 10.99.0.2 -i "$grads" --tos "$tos" -t 1.5
     kill "$testbed_pid"
-    expect "packets too big for the link behind (ToS $tos)" $(($(refused) - before)) -le 20
+    expect "packets too big for the link behind ($how)" $(($(refused) - before)) -le 20
 done
-expect "packets compressed" "$(stat_of 1 .tx.rules[0].compressed)" -gt 100
+expect "packets that gain nothing" "$(stat_of 1 .tx.rules[0].stored)" -gt 100
+testbed_set 1 -k 10 || fail "set -k 10"
 expect "packets as host 2 joined them" "$(stat_of 2 '(.rx.host.packets / .rx.host.writes) | floor')" -ge 2
 
 # Between host 2 and host 3 a pair of NICs changes nothing, but loses packets.

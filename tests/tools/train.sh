@@ -95,6 +95,8 @@ for step in (3, 6):
         assert np.isfinite(g[0]).all() and np.abs(g[0]).max() > 0 and (g[0] != g[1]).any()
         assert np.load(f"dump/step{step:05d}-rank0-layer{layer}-bias.npy").shape == shape[:1]
 PY
+"$GRADNIC" "${short[@]}" -N 2 --steps 6 --dump-gradients overlapped --dump-steps 3 --dump-ranks 2 --overlap
+diff -r dump overlapped || fail "with --overlap, other gradients than the ranks' own"
 "$GRADNIC" ratio --against none dump/*-weight.npy >/dev/null || fail "gradnic ratio cannot read the gradients"
 # If they cannot be written, one error at the start says so, and no step is made.
 expect 1 "exists already; --force overwrites it" "$GRADNIC" "${small[@]}" -N 2 --steps 3 --dump-gradients dump --dump-steps 3 -q

@@ -26,6 +26,10 @@ gn_agg_packet header(gn_agg_type type, uint16_t job, uint32_t psn, uint64_t bitm
 /// Gives the switch a packet at a port: from a child, or from the job's parameter server. It leads
 /// to one action.
 void give_at(uint16_t port, const gn_agg_packet *packet);
+/// The same for any number of actions, which is returned. expect_action() makes one of them the one
+/// that the functions below look at, in the order in which they are to be done.
+unsigned give_for_actions(uint16_t port, const gn_agg_packet *packet);
+void expect_action(unsigned index);
 void give(uint16_t job, uint32_t psn, unsigned child, uint16_t priority, uint8_t flags);
 void give_from_ps(gn_agg_type type, uint16_t job, uint32_t psn, uint64_t bitmap);
 

@@ -287,6 +287,49 @@ START_TEST(a_root_adds_sums_that_share_nothing)
 }
 END_TEST
 
+// All have come, but in sums that share something. Nobody is to come who would send the slot on. A
+// parameter server asks for it, but a parent does not.
+START_TEST(the_rest_follows_what_makes_it_whole)
+{
+    for (int parent = 0; parent < 2; parent++) {
+        open_root();
+        if (parent) {
+            begin(GN_SHARED, 1, SLOTS);
+            gn_switch_job j = job_of(0);
+            j.children = 2;
+            j.bits = 3;
+            j.first_bit[1] = 2;
+            j.has_parent = true;
+            j.parent_port = 50;
+            j.parent_bit = 4;
+            j.parent_fanin = 8;
+            ck_assert_int_eq(gn_switch_add_job(&sw, &j), GN_OK);
+        }
+        give_sum(1, 4, 0);
+        give_sum(0, 1, 0);
+        const gn_agg_packet p = header(GN_AGG_GRADIENT, 0, 0, 3);
+        ck_assert_uint_eq(give_for_actions(0, &p), parent ? 2 : 1);
+        const gn_action rest = actions[1];
+        expect_action(0);
+        gn_slot_status status;
+        if (!parent) {
+            expect_to_ps(GN_AGG_EVICTED, 0, 0, 3);
+            ck_assert_int_eq(gn_switch_waiting(&sw, 0, 0, &status), 0);
+            continue;
+        }
+        ck_assert(actions[0].kind == GN_TO_PARENT && sent.type == GN_AGG_GRADIENT && sent.bitmap == 3 << 4);
+        actions[0] = rest;
+        expect_action(0);
+        ck_assert(actions[0].kind == GN_TO_PARENT && sent.type == GN_AGG_GRADIENT && sent.bitmap == 5 << 4);
+        ck_assert_int_eq(gn_switch_waiting(&sw, 0, 0, &status), -1);  // the slot is free
+        give_sum(0, 2, GN_AGG_RESENT);                                // each may be lost further up, and asked for
+        ck_assert_int_eq(actions[0].kind, GN_TO_PARENT);
+        give_sum(1, 4, GN_AGG_RESENT);
+        ck_assert_int_eq(actions[0].kind, GN_TO_PARENT);
+    }
+}
+END_TEST
+
 START_TEST(sixty_four_contribute_at_most)
 {
     begin(GN_SHARED, 1, 2 * SLOTS);
@@ -359,5 +402,6 @@ int main(void)
                      workers_learn_that_the_parent_was_asked_again, a_stream_without_integers_changes_nothing,
                      halves_without_integers_change_nothing, a_leaf_sends_sums_of_any_workers_to_its_root,
                      results_pass_a_leaf_and_free_its_slot, a_root_adds_sums_that_share_nothing,
-                     sixty_four_contribute_at_most, a_root_passes_questions_and_answers_to_those_they_are_for);
+                     the_rest_follows_what_makes_it_whole, sixty_four_contribute_at_most,
+                     a_root_passes_questions_and_answers_to_those_they_are_for);
 }

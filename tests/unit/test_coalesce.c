@@ -203,13 +203,12 @@ START_TEST(a_lone_packet_is_an_ordinary_one)
 END_TEST
 
 /// Joins packets of these sizes. @return how many make one segment; `*piece` is its gso_size
-static unsigned join(const size_t *sizes, size_t narrow, uint16_t *piece)
+static unsigned join(const size_t *sizes, size_t mtu, uint16_t *piece)
 {
     packet p = {.seq = 7};
     gn_run run;
     size_t at;
-    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, sizes[0], first), MTU, false));
-    if (narrow) gn_run_narrow(&run, narrow);
+    ck_assert(gn_run_begin(&run, first, packet_build(&p, values, sizes[0], first), mtu, false));
     for (unsigned i = 1; sizes[i]; i++) {
         p.seq += (uint32_t)sizes[i - 1];
         if (!gn_run_append(&run, next, packet_build(&p, values, sizes[i], next), false, &at)) break;
@@ -222,26 +221,25 @@ static unsigned join(const size_t *sizes, size_t narrow, uint16_t *piece)
 START_TEST(the_pieces_are_those_of_the_sender)
 {
     static const struct {
-        size_t sizes[6], narrow;
+        size_t sizes[6], mtu;
         unsigned joined;
         uint16_t piece;
     } runs[] = {
-        {{1001, 1001, 1001}, 0, 3, 1001},
-        {{1001, 1001, 5, 1}, 0, 3, 1001},  // nothing behind a shorter one
-        {{1001, 1002}, 0, 1, 0},
-        {{1001, 1001}, 900, 2, 1001},  // the sender has to learn it
-        {{1460, 1460}, 0, 2, 1460},
-        {{1460, 1464}, 0, 1, 0},              // a larger one
-        {{1464, 1460, 8, 3000}, 0, 4, 1460},  // of GN_CUT_FILL
-        {{4000, 2001, 1}, 0, 2, 1460},        // up to one that ends within a value
-        {{4001, 4}, 0, 1, 1460},
-        {{4000, 8}, 1401, 2, 1360},  // a link onward
-        {{4000, 8}, 1600, 2, 1460},
+        {{1001, 1001, 1001}, MTU, 3, 1001},
+        {{1001, 1001, 5, 1}, MTU, 3, 1001},  // nothing behind a shorter one
+        {{1001, 1002}, MTU, 1, 0},           // a larger one
+        {{1460, 1460}, MTU, 2, 1460},
+        {{1460, 1464}, MTU, 1, 0},
+        {{1464, 1460, 8, 3000}, MTU, 4, 1460},  // of GN_CUT_FILL
+        {{4000, 2001, 1}, MTU, 2, 1460},        // up to one that ends within a value
+        {{4001, 4}, MTU, 1, 1460},
+        {{4000, 8}, 1401, 2, 1360},
+        {{1000, 1001}, 900, 2, 860},
         {{4000}, 41, 1, 4},
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         uint16_t piece;
-        ck_assert_uint_eq(join(runs[i].sizes, runs[i].narrow, &piece), runs[i].joined);
+        ck_assert_uint_eq(join(runs[i].sizes, runs[i].mtu, &piece), runs[i].joined);
         ck_assert_uint_eq(piece, runs[i].piece);
     }
 }

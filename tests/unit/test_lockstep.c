@@ -315,7 +315,7 @@ START_TEST(nic_stops)
     ck_assert_int_eq(gn_peers_seal(nic.config.peers, AF_INET, NULL), 0);
     ck_assert_int_eq(gn_endpoint_parse("192.0.2.2:7777", &batch.from, NULL), 0);
     gn_onward_init(&nic.onward);
-    gn_coalescer_init(&nic.in->coalescer, &nic.tun, &nic.onward);
+    ck_assert(!gn_coalescer_open(&nic.in->coalescer, &nic.tun, &nic.onward));
     pair_transmit(&pair, datagrams, 0, 1000, 0);
     batch.bytes = batch.size = pair.expected.offset[1];
     for (unsigned i = 1; i <= 3; i++) {
@@ -330,6 +330,7 @@ START_TEST(nic_stops)
     gn_peers_free(nic.config.peers);
     close(nic.stop_event);
     close(nic.tun.fd);
+    gn_coalescer_close(&nic.in->coalescer);
     free(nic.in);
 }
 END_TEST

@@ -24,11 +24,12 @@ static void setup(void)
     ck_assert_int_eq(gn_peers_seal(nic.config.peers, AF_INET6, &error), GN_OK);
     ck_assert_int_eq(gn_datapath_open(&nic.datapath, &gn_engine_model, &engine, &error), GN_OK);
     gn_onward_init(&nic.onward);
-    gn_coalescer_init(&in->coalescer, &nic.tun, &nic.onward);
+    ck_assert(!gn_coalescer_open(&in->coalescer, &nic.tun, &nic.onward));
 }
 
 static void teardown(void)
 {
+    gn_coalescer_close(&in->coalescer);
     gn_datapath_close(nic.datapath);
     gn_peers_free(nic.config.peers);
     close(nic.tun.fd);

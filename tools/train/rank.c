@@ -24,12 +24,18 @@ typedef struct front {
     FILE *table;  // rank 0's table; NULL: none
 } front;
 
+static bool dumps(void *context, uint64_t step)
+{
+    const front *f = context;
+    const gn_train_options *o = f->options;
+    return o->dump_folder && f->trainer.rank < (int)o->dump_ranks && step % o->dump_steps == 0;
+}
+
 static gn_status dump(void *context, const gn_mlp *mlp, uint64_t step, gn_train_error *error)
 {
     const front *f = context;
     const gn_train_options *o = f->options;
     gn_error why;
-    if (!o->dump_folder || f->trainer.rank >= (int)o->dump_ranks || step % o->dump_steps) return GN_OK;
     return gn_train_pass_on(gn_dump_gradient(mlp, o->dump_folder, step, f->trainer.rank, o->dump_mode, &why), &why,
                             error);
 }
@@ -100,6 +106,7 @@ static gn_status train(front *f, const gn_train_settings *settings, const gn_tra
 {
     gn_error why;
     const gn_train_watch watch = {.context = f,
+                                  .wants = dumps,
                                   .gradient = dump,
                                   .compress = f->baseline ? compress : NULL,
                                   .updated = f->baseline ? updated : NULL,

@@ -307,9 +307,9 @@ GN_API size_t gn_frame_ethernet_offset(const uint8_t *frame, size_t length);
 ///         gn_run_finish(&run, a);                                  // patches a's headers in place
 ///     }
 ///
-/// The host may forward a segment, and then cuts it into pieces again. Packets that fit the host's
-/// MTU are such pieces: those of their sender. Longer ones come of GN_CUT_FILL, and each begins
-/// with a value: so do their pieces. A value that left rounded is never cut (docs/wire.md).
+/// The host may forward a segment, and then cuts it into pieces again. Packets that fit its MTU are
+/// such pieces: those of their sender. A longer one, such as GN_CUT_FILL makes, is cut between
+/// values, if it begins with one. A value that left rounded must never be cut (docs/wire.md).
 typedef struct gn_run {
     gn_headers first;        ///< headers of the first packet
     uint8_t last_flags;      ///< TCP flags of the last packet
@@ -329,15 +329,11 @@ typedef struct gn_handover {
     bool ipv6;                 ///< gso_type TCPV6 instead of TCPV4
 } gn_handover;
 
-/// Begins a run. `mtu`: the host's. `verified`: the L4 checksum is known to hold, or is partial.
-/// Otherwise it is verified here.
+/// Begins a run. `mtu`: the host's, or that of its link onward, if that is smaller. `verified`: the
+/// L4 checksum is known to hold, or is partial. Otherwise it is verified here.
 /// @return false for a packet that joins with nothing: not TCP, no payload, IPv4 options, a flag
 /// other than ACK and PSH, or a wrong checksum. Hand it over as it is.
 GN_API bool gn_run_begin(gn_run *run, const uint8_t *packet, size_t length, size_t mtu, bool verified);
-
-/// Makes the pieces of a `large` run fit a smaller MTU, such as that of a link onward. No effect on
-/// other runs: their sender has to make smaller packets.
-GN_API void gn_run_narrow(gn_run *run, size_t mtu);
 
 /// Joins a packet that goes on where the run ends: same flow, next sequence number. All else in the
 /// headers must be equal, but for lengths, IPv4 id, checksums and PSH. So acknowledgment, window,
