@@ -44,8 +44,8 @@ typedef struct gn_rank_result {
 /// Calls during the training. Each may be NULL. A failure ends the training.
 typedef struct gn_train_watch {
     void *context;
-    /// Whether `gradient` wants a step's; NULL: each. No exchange of such a step begins before, also
-    /// with settings->overlap.
+    /// Whether `gradient` wants a step's; NULL: each. No exchange of such a step begins before it,
+    /// also with settings->overlap.
     bool (*wants)(void *context, uint64_t step);
     /// This rank's gradient of step `step`, before the exchange.
     gn_status (*gradient)(void *context, const gn_mlp *mlp, uint64_t step, gn_train_error *error);
