@@ -157,7 +157,8 @@ static gn_status cut_to_fill(cutter *c, const gn_plan *plan)
                                        next_payload(c), c->room);
         // What gains nothing has the size that the host gives it: a link behind the receiver may
         // carry no more.
-        if (e.stored && e.taken > c->piece) e = gn_payload_store(c->payload + c->done, c->piece, next_payload(c));
+        const size_t take = next_take(c);
+        if (e.stored && e.taken > take) e = gn_payload_store(c->payload + c->done, take, next_payload(c));
         gn_plan_count(plan, &e);
         finish_packet(c, e.taken, e.bytes);
     }

@@ -200,7 +200,7 @@ bool gn_endpoint_leads_to(const gn_endpoint *to, const gn_endpoint *at)
     static const gn_ip loopback[2] = {{.version = 4, .bytes = {127, 0, 0, 1}}, {.version = 6, .bytes = {[15] = 1}}};
     gn_endpoint there = *to;
     if (to->port != at->port) return false;
-    if (to->scope && at->scope && to->scope != at->scope) return false;  // each link has an fe80:: of its own
+    if (to->scope && at->scope && to->scope != at->scope) return false;   // each link has an fe80:: of its own
     if (gn_ip_is_any(&to->ip)) there.ip = loopback[to->ip.version == 6];  // as the kernel does
     if (!gn_ip_is_any(&at->ip)) return !gn_ip_compare(&there.ip, &at->ip);
     return (at->ip.version == 6 || there.ip.version == 4) && gn_endpoint_is_own(&there);

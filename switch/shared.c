@@ -149,7 +149,9 @@ static unsigned to_ps(gn_about *a)
 static unsigned to_ps_with_rest(gn_about *a)
 {
     const unsigned count = to_ps(a);
-    if (!a->job->job.has_parent || !is_here(a) || (a->copy->seen | a->window->gone) != gn_everyone(gn_job_fanin(&a->job->job))) return count;
+    if (!a->job->job.has_parent || !is_here(a) ||
+        (a->copy->seen | a->window->gone) != gn_everyone(gn_job_fanin(&a->job->job)))
+        return count;
     a->actions += count;
     return count + give_up(a);
 }

@@ -63,6 +63,36 @@ START_TEST(fill_without_gain_is_no_worse_than_mtu)
 }
 END_TEST
 
+// A link behind the receiver may carry no more than the host's own pieces. Where the host cuts
+// nothing, each packet ends with a value.
+START_TEST(fill_without_gain_has_the_host_s_pieces)
+{
+    uint32_t seed = 5;
+    static float noise[4000];
+    random_values(&seed, noise, 4000, 0);
+    packet p = {.seq = 1, .partial = true};
+    open_flow(p);
+    ck_assert_int_eq(cut(p, noise, 16000, 1000, GN_CUT_FILL, 1500), GN_OK);
+    check_burst(p, (uint8_t *)noise, 16000, 1500, true);
+    ck_assert_uint_eq(burst.count, 16);
+    for (unsigned head = 0; head < 4; head++) {
+        open_flow(p);
+        packet q = p;
+        q.seq += 4 - head;
+        ck_assert_int_eq(cut(q, (uint8_t *)noise + 4 - head, 5000 + head, 0, GN_CUT_FILL, 1401), GN_OK);
+        size_t done = 0;
+        for (unsigned i = 0; i < burst.count; i++) {
+            size_t length, got;
+            const uint8_t *one = packet_at(i, &length);
+            ck_assert_int_eq(gn_rx_packet(rx, one, length, back, ROOM, &got), GN_VERDICT_WRITE);
+            done += got - 40;
+            ck_assert_uint_eq((done - head) % 4, 0);
+        }
+        ck_assert_uint_eq(done, 5000 + head);
+    }
+}
+END_TEST
+
 START_TEST(what_fits_stored_stays_one_packet)
 {
     uint32_t seed = 5;
@@ -269,9 +299,9 @@ START_TEST(random_segments)
 END_TEST
 
 #define WITH_EITHER                                                                                                    \
-    both_cuts_of_gradients, fill_leaves_no_room_for_another_group, fill_without_gain_is_no_worse_than_mtu,             \
-        what_fits_stored_stays_one_packet, zeros_fill_one_packet, the_largest_segment_of_zeros,                        \
-        datagrams_stay_datagrams, no_packet_has_a_value_whole_that_the_host_may_cut,                                   \
+    both_cuts_of_gradients, fill_leaves_no_room_for_another_group, fill_without_gain_has_the_host_s_pieces,            \
+        fill_without_gain_is_no_worse_than_mtu, what_fits_stored_stays_one_packet, zeros_fill_one_packet,              \
+        the_largest_segment_of_zeros, datagrams_stay_datagrams, no_packet_has_a_value_whole_that_the_host_may_cut,     \
         what_is_held_is_cut_between_values, flags_and_flows, off_phase,                                                \
         tcp_is_cut_to_what_fits_whatever_the_host_says, random_segments
 
