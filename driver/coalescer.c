@@ -92,6 +92,7 @@ static bool write_apart(gn_coalescer *coalescer, const uint8_t *packet, size_t l
 {
     gn_headers h;
     if (gn_packet_parse(packet, length, &h) != GN_PARSE_OK || h.protocol != GN_PROTOCOL_TCP) return false;
+    if (h.tcp_flags & GN_TCP_URG) return false;  // its pointer counts from the packet's beginning
     const gn_segment segment = {.packet = packet,
                                 .length = length,
                                 .partial_checksum = partial,

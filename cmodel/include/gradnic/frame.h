@@ -213,9 +213,9 @@ typedef struct gn_burst {
 /// a whole IP packet of at most `wire_mtu` bytes after compression, valid in itself. A segment that
 /// no rule matches is cut too, with its payload untouched, as Linux' GSO cuts.
 ///
-/// - TCP: a packet carries at most gso_size payload bytes (GN_CUT_FILL: as many as fit). It never
-///   carries more than fits `wire_mtu`. Sequence numbers go on, and IPv4 ids count up. FIN and PSH
-///   are on the last packet only, CWR is on the first only (RFC 3168 6.1.2).
+/// - TCP: a packet carries at most gso_size payload bytes (GN_CUT_FILL: as many as fit, if they
+///   gain by it). It never carries more than fits `wire_mtu`. Sequence numbers go on, and IPv4 ids
+///   count up. FIN and PSH are on the last packet only, CWR is on the first only (RFC 3168 6.1.2).
 /// - UDP: gso_size bytes make a datagram, and a datagram stays one, with either cut.
 ///
 /// The stored form decides whether a packet fits, not what the codec makes of it.
