@@ -175,8 +175,11 @@ static bool is_within_world(MPI_Comm comm)
     MPI_Group own, world;
     int size = 0, outside = 0, from[PART], to[PART];
     if (world_rank() < 0) return true;
-    PMPI_Comm_group(comm, &own);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    if (PMPI_Comm_group(comm, &own)) return false;
+    if (PMPI_Comm_group(MPI_COMM_WORLD, &world)) {
+        PMPI_Group_free(&own);
+        return false;
+    }
     PMPI_Group_size(own, &size);
     for (int first = 0; first < size && !outside; first += PART) {
         const int count = size - first < PART ? size - first : PART;
